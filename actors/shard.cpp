@@ -1,0 +1,183 @@
+#include "actors/shard.hpp"
+
+#include "actors/supervise.hpp"
+#include "messages/error.hpp"
+
+namespace paddock {
+
+namespace {
+
+constexpr std::size_t most_parked = 256; // requests for one WORKSPACE that is down
+
+} // namespace
+
+shard_state::shard_state(shard_actor::pointer self, actor_world& world) : self_(self), world_(world) {
+}
+
+shard_state::~shard_state() {
+  // Without its SHARD nobody may write on its behalf.
+  for (auto& [text, one] : workspaces_)
+    if (one.actor)
+      caf::anon_send_exit(one.actor, caf::exit_reason::kill);
+  for (auto& [address, one] : retiring_)
+    caf::anon_send_exit(one, caf::exit_reason::kill);
+}
+
+shard_actor::behavior_type shard_state::make_behavior() {
+  report_crashes(self_, world_, "SHARD");
+  self_->set_down_handler([this](const caf::down_msg& x) { down(x); });
+  return {
+    [this](atom::open, const std::string& which, open_spec& what, caf::timespan budget) {
+      return pass<opened_view>(which, atom::open_v, std::move(what), budget);
+    },
+    [this](atom::suspend, const std::string& which, const suspend_spec& what, caf::timespan budget) {
+      return pass<workspace_view>(which, atom::suspend_v, what, budget);
+    },
+    [this](atom::resume, const std::string& which, open_spec& what, caf::timespan budget) {
+      return pass<opened_view>(which, atom::resume_v, std::move(what), budget);
+    },
+    [this](atom::remove, const std::string& which, caf::timespan budget) { return pass<void>(which, atom::remove_v, budget); },
+    [this](atom::view, const std::string& which) -> caf::result<workspace_view> {
+      const auto found = workspaces_.find(which);
+      if (found == workspaces_.end() || !found->second.actor)
+        return workspace_view{};
+      return pass<workspace_view>(which, atom::view_v);
+    },
+    [this](atom::call, const std::string& which, call_spec& what, const sink_actor& sink, caf::timespan budget) {
+      return pass<call_actor>(which, atom::call_v, std::move(what), sink, budget);
+    },
+    [this](atom::ask, const std::string& which, guest_question& what, caf::timespan budget) {
+      return pass<guest_answer>(which, atom::ask_v, std::move(what), budget);
+    },
+    [this](atom::pin, const std::string& which, pin_spec& what) { return pass<pinned_guest_actor>(which, atom::pin_v, std::move(what)); },
+    [this](atom::count) {
+      std::uint64_t alive = 0;
+      for (const auto& [text, one] : workspaces_)
+        alive += one.actor ? 1u : 0u;
+      return alive;
+    },
+    [this](atom::stop) { stop(); },
+    [this](atom::restart, const std::string& which) { restart(which); },
+    [this](atom::watch, const watch_actor& by) { watch(by); },
+  };
+}
+
+template <class T, class... Ts>
+caf::result<T> shard_state::pass(const std::string& text, Ts... xs) {
+  auto promise = self_->make_response_promise<T>();
+  if (stopping_) {
+    promise.deliver(to_error(make_problem(verdict::refused, "NodeStopping", "the node is stopping; nothing was done")));
+    return promise;
+  }
+  auto* one = find_or_start(text);
+  if (!one) {
+    promise.deliver(to_error(make_problem(verdict::usage, "IllegalId", "cannot name a Sandbox: \"" + text + "\"")));
+    return promise;
+  }
+  auto send = [this, promise, text, xs...]() mutable {
+    const auto whom = workspaces_.at(text).actor;
+    auto asked = mail::ask(self_, whom, caf::infinite, xs...);
+    // Whatever is not an answer of the WORKSPACE's own means that it went down with the request.
+    auto failed = [promise](const caf::error& why) mutable { promise.deliver(to_error(to_problem(why))); };
+    if constexpr (std::is_void_v<T>)
+      asked.then(
+        [this, promise, text, who = whom.address()]() mutable {
+          promise.deliver();
+          retire(text, who);
+        },
+        failed);
+    else
+      asked.then([promise](T& x) mutable { promise.deliver(std::move(x)); }, failed);
+  };
+  if (one->actor)
+    send();
+  else if (one->parked.size() < most_parked)
+    one->parked.emplace_back(std::move(send));
+  else
+    promise.deliver(
+      to_error(make_problem(verdict::refused, "TooManyWaiting", "too many requests wait for this workspace; nothing was done")));
+  return promise;
+}
+
+shard_state::entry* shard_state::find_or_start(const std::string& text) {
+  if (auto found = workspaces_.find(text); found != workspaces_.end())
+    return &found->second;
+  if (!workspace::id::parse(text))
+    return nullptr;
+  auto& one = workspaces_[text];
+  start(text, one);
+  return &one;
+}
+
+void shard_state::start(const std::string& text, entry& one) {
+  one.actor = self_->spawn<workspace_impl>(std::ref(world_), *workspace::id::parse(text));
+  one.started = world_.time.now();
+  self_->monitor(one.actor);
+  if (watch_)
+    mail::tell(self_, one.actor, atom::watch_v, watch_);
+}
+
+void shard_state::retire(const std::string& text, const caf::actor_addr& who) {
+  const auto found = workspaces_.find(text);
+  // Deletes that shared one flight answer one after another, and the next workspace of that name may live by then.
+  if (found == workspaces_.end() || !found->second.actor || found->second.actor.address() != who || stopping_)
+    return;
+  // What was sent to it before is answered before it stops; what comes now starts another.
+  retiring_.emplace(found->second.actor.address(), found->second.actor);
+  mail::tell(self_, found->second.actor, atom::stop_v);
+  workspaces_.erase(found);
+}
+
+void shard_state::down(const caf::down_msg& x) {
+  retiring_.erase(x.source);
+  for (auto at = workspaces_.begin(); at != workspaces_.end(); ++at) {
+    auto& [text, one] = *at;
+    if (!one.actor || one.actor.address() != x.source)
+      continue;
+    one.actor = nullptr;
+    if (stopping_ || !x.reason || x.reason == caf::exit_reason::user_shutdown) {
+      workspaces_.erase(at);
+    } else {
+      if (world_.time.now() - one.started >= healthy_life)
+        one.crashes = 0;
+      ++one.crashes;
+      mail::tell_after(self_, back_off(one.crashes), caf::actor_cast<shard_actor>(self_), atom::restart_v, text);
+    }
+    break;
+  }
+  if (stopping_ && workspaces_.empty() && retiring_.empty())
+    self_->quit();
+}
+
+void shard_state::restart(const std::string& text) {
+  const auto found = workspaces_.find(text);
+  if (found == workspaces_.end() || found->second.actor || stopping_)
+    return;
+  start(text, found->second);
+  for (auto& send : std::exchange(found->second.parked, {}))
+    send();
+}
+
+void shard_state::watch(const watch_actor& by) {
+  watch_ = by;
+  for (const auto& [text, one] : workspaces_)
+    if (one.actor)
+      mail::tell(self_, one.actor, atom::watch_v, watch_);
+}
+
+void shard_state::stop() {
+  stopping_ = true;
+  for (auto at = workspaces_.begin(); at != workspaces_.end();) {
+    if (at->second.actor) {
+      mail::tell(self_, at->second.actor, atom::stop_v);
+      ++at;
+    } else {
+      // Down: those who wait are answered by their promises going away with the entry, which means "nobody knows".
+      at = workspaces_.erase(at);
+    }
+  }
+  if (workspaces_.empty() && retiring_.empty())
+    self_->quit();
+}
+
+} // namespace paddock

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "actors/workspace.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace paddock {
+
+/// The SHARD (messages/interfaces.hpp): which WORKSPACEs of its share are alive, and which crashed and are to come back.
+class shard_state {
+public:
+  static inline const char* name = "paddock.shard";
+  shard_state(shard_actor::pointer self, actor_world& world);
+  ~shard_state();
+  shard_state(const shard_state&) = delete;
+  shard_state& operator=(const shard_state&) = delete;
+  shard_actor::behavior_type make_behavior();
+
+private:
+  struct entry {
+    workspace_actor actor; // null while it is down
+    int crashes = 0;
+    time_source::clock::time_point started{};
+    std::vector<std::function<void()>> parked; // requests that came while it was down
+  };
+
+  /// Asks the WORKSPACE of `text` and answers for it.
+  template <class T, class... Ts>
+  caf::result<T> pass(const std::string& text, Ts... xs);
+  entry* find_or_start(const std::string& text);
+  void start(const std::string& text, entry& one);
+  /// Ends the WORKSPACE `who` of a workspace that was deleted; one that has taken its place is left alone.
+  void retire(const std::string& text, const caf::actor_addr& who);
+  void down(const caf::down_msg& x);
+  void restart(const std::string& text);
+  void watch(const watch_actor& by);
+  void stop();
+
+  shard_actor::pointer self_;
+  actor_world& world_;
+  std::map<std::string, entry> workspaces_;
+  std::map<caf::actor_addr, workspace_actor> retiring_; // deleted, and not yet ended
+  watch_actor watch_;                                   // null: nothing is watched
+  bool stopping_ = false;
+};
+
+using shard_impl = shard_actor::stateful_impl<shard_state>;
+
+} // namespace paddock

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "guest/pin.hpp"
+#include "messages/interfaces.hpp"
+#include "workspace/ports.hpp"
+
+namespace paddock {
+
+// Domain values to messages and back. No decision is made here.
+
+[[nodiscard]] problem to_problem(const workspace::failure& x);
+/// What the session holds, under the id.
+[[nodiscard]] workspace_view to_view(const workspace::id& which, const workspace::session& x);
+/// What the cluster says, with what a session on this node adds (`held.state` empty: no session).
+[[nodiscard]] workspace_view to_view(const workspace::summary& seen, const workspace_view& held);
+[[nodiscard]] workspace::guest_job to_job(call_spec x);
+[[nodiscard]] call_end to_end(const workspace::job_end& x);
+[[nodiscard]] call_note to_note(const workspace::job_note& x);
+[[nodiscard]] workspace::question to_question(guest_question x);
+[[nodiscard]] guest_answer to_answer(const workspace::reply& x);
+[[nodiscard]] tl::expected<guest::pin, guest::pin_incomplete> to_pin(const pin_spec& x);
+
+} // namespace paddock

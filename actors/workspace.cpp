@@ -1,0 +1,469 @@
+#include "actors/workspace.hpp"
+
+#include "actors/pinned_guest.hpp"
+#include "actors/supervise.hpp"
+#include "actors/translate.hpp"
+#include "messages/error.hpp"
+#include "workspace/admission.hpp"
+#include "workspace/joining.hpp"
+
+#include <array>
+
+namespace paddock {
+
+namespace {
+
+constexpr std::size_t most_waiting = 256; // verbs and parked calls of one workspace; more are refused
+
+caf::error stopping() {
+  return to_error(make_problem(verdict::refused, "NodeStopping", "the node is stopping; nothing was done"));
+}
+
+/// The word for a question in errors.
+std::string operation_of(const workspace::question& x) {
+  constexpr std::array names = {"listSessions", "startDetached", "killSession", "quiesce", "flush", "cancelExecution"};
+  return names[x.index()];
+}
+
+bool waits_in_line(const workspace::question& x) {
+  return std::holds_alternative<workspace::quiesce_guest>(x) || std::holds_alternative<workspace::flush_guest>(x);
+}
+
+caf::error too_many() {
+  return to_error(make_problem(verdict::refused, "TooManyWaiting", "too many requests wait for this workspace; nothing was done"));
+}
+
+} // namespace
+
+workspace_state::workspace_state(workspace_actor::pointer self, actor_world& world, workspace::id which) :
+  self_(self), world_(world), which_(std::move(which)) {
+}
+
+workspace_actor::behavior_type workspace_state::make_behavior() {
+  report_crashes(self_, world_, "WORKSPACE " + which_.text());
+  self_->set_down_handler([this](const caf::down_msg& x) {
+    calls_.erase(x.source);
+    if (watch_ && x.source == watch_.address()) {
+      watch_ = nullptr;
+      show({});
+    }
+    quit_when_done();
+  });
+  return {
+    [this](atom::open, open_spec& what, caf::timespan budget) { return open(std::move(what), false, budget); },
+    [this](atom::suspend, const suspend_spec& what, caf::timespan budget) { return suspend(what, budget); },
+    [this](atom::resume, open_spec& what, caf::timespan budget) { return open(std::move(what), true, budget); },
+    [this](atom::remove, caf::timespan budget) { return remove(budget); },
+    [this](atom::view) { return view(); },
+    [this](atom::call, call_spec& what, const sink_actor& sink, caf::timespan budget) { return call(std::move(what), sink, budget); },
+    [this](atom::ask, guest_question& what, caf::timespan budget) { return ask(std::move(what), budget); },
+    [this](atom::pin, pin_spec& what) { return pin(std::move(what)); },
+    [this](atom::identity) { return identity(); },
+    [this](atom::stop) { stop(); },
+    [this](atom::landed, std::uint64_t ticket, const landed& x) {
+      if (under_way_ && ticket == ticket_)
+        land(*static_cast<const verb_end*>(x.value.get()));
+      else if (auto found = asking_.find(ticket); found != asking_.end())
+        land_question(found->second, ticket, x);
+    },
+    [this](atom::heard, std::uint64_t generation, std::string& boot) {
+      if (generation == generation_ && session_.at == workspace::state::running)
+        session_.boot = guest_boot_id{std::move(boot)};
+    },
+    [this](atom::failed, std::uint64_t generation, const call_actor& who, std::string& operation, const landed& x) {
+      explain(generation, who, std::move(operation), *static_cast<const workspace::failure*>(x.value.get()));
+    },
+    [this](atom::explained, std::uint64_t generation, const call_actor& who, const landed& x) {
+      explained(generation, who, *static_cast<const workspace::transition<workspace::done>*>(x.value.get()));
+    },
+    [this](atom::watch, const watch_actor& by) { watch(by); },
+    [this](atom::shown, const landed& x) {
+      if (watch_ && self_->current_sender() == caf::actor_cast<caf::strong_actor_ptr>(watch_))
+        show(*static_cast<const k8s::sighting*>(x.value.get()));
+    },
+  };
+}
+
+// -- verbs --------------------------------------------------------------------
+
+caf::result<opened_view> workspace_state::open(open_spec what, bool resume, caf::timespan budget) {
+  if (stopping_)
+    return stopping();
+  if (queue_.size() >= most_waiting)
+    return too_many();
+  workspace::open_options how;
+  how.template_name = what.template_name.empty() ? world_.template_name : std::move(what.template_name);
+  how.refresh_template = what.refresh_template;
+  how.create = !resume;
+  if (!what.expect_uid.empty())
+    how.expect = sandbox_uid{std::move(what.expect_uid)};
+  auto waiting = self_->make_response_promise<opened_view>();
+  push({open_verb{std::move(how), resume, waiting}, within(budget)});
+  return waiting;
+}
+
+caf::result<workspace_view> workspace_state::suspend(suspend_spec what, caf::timespan budget) {
+  if (stopping_)
+    return stopping();
+  workspace::suspend_options how{what.flush, what.quiesce};
+  if (what.grace)
+    how.quiesce_grace = std::chrono::duration_cast<std::chrono::milliseconds>(*what.grace);
+  // Joins the last verb in line only: one that waits behind another verb must not be answered by what came before it.
+  auto* last = !queue_.empty() ? &queue_.back() : under_way_ ? &*under_way_ : nullptr;
+  if (auto* flight = last ? std::get_if<suspend_verb>(&last->verb) : nullptr) {
+    if (auto reason = workspace::refused_joiner(flight->how, how))
+      return to_error(
+        make_problem(verdict::refused, *reason, "suspend_already_in_flight: the suspend that is under way does not do what this one asks"));
+    if (flight->waiting.size() >= most_waiting)
+      return too_many();
+    flight->waiting.push_back(self_->make_response_promise<workspace_view>());
+    return flight->waiting.back();
+  }
+  if (queue_.size() >= most_waiting)
+    return too_many();
+  auto waiting = self_->make_response_promise<workspace_view>();
+  push({suspend_verb{how, {waiting}}, within(budget)});
+  return waiting;
+}
+
+caf::result<void> workspace_state::remove(caf::timespan budget) {
+  if (stopping_)
+    return stopping();
+  auto* last = !queue_.empty() ? &queue_.back() : under_way_ ? &*under_way_ : nullptr;
+  if (auto* flight = last ? std::get_if<remove_verb>(&last->verb) : nullptr) {
+    if (flight->waiting.size() >= most_waiting)
+      return too_many();
+    flight->waiting.push_back(self_->make_response_promise<void>());
+    return flight->waiting.back();
+  }
+  if (queue_.size() >= most_waiting)
+    return too_many();
+  auto waiting = self_->make_response_promise<void>();
+  push({remove_verb{{waiting}}, within(budget)});
+  return waiting;
+}
+
+void workspace_state::push(queued next) {
+  queue_.push_back(std::move(next));
+  pump();
+}
+
+void workspace_state::pump() {
+  if (under_way_ || queue_.empty())
+    return;
+  // A question in line is for the guest that stands: while nobody knows that one, the cluster is asked first, once.
+  if (auto* ask = std::get_if<ask_verb>(&queue_.front().verb);
+      ask != nullptr && session_.at == workspace::state::unknown && !std::exchange(ask->taken_up, true)) {
+    const auto until = queue_.front().until;
+    queue_.push_front({take_up_verb{}, until});
+  }
+  under_way_.emplace(std::move(queue_.front()));
+  queue_.pop_front();
+  ticket_ = world_.next_ticket();
+  ask_port(*under_way_, ticket_);
+  if (watch_)
+    show(sighting_);
+}
+
+void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
+  const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
+  const auto opened = [me, ticket](workspace::transition<workspace::opened> x) {
+    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
+    if (x.answer)
+      end->answer = x.answer->from;
+    else
+      end->answer = tl::unexpected{std::move(x.answer.error())};
+    me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
+  };
+  const auto done = [me, ticket](workspace::transition<workspace::done> x) {
+    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
+    if (!x.answer)
+      end->answer = tl::unexpected{std::move(x.answer.error())};
+    me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
+  };
+  if (const auto* open = std::get_if<open_verb>(&next.verb)) {
+    if (open->resume)
+      world_.transitions.resume(ticket, which_, open->how, session_, next.until, opened);
+    else
+      world_.transitions.open(ticket, which_, open->how, session_, next.until, opened);
+  } else if (const auto* suspend = std::get_if<suspend_verb>(&next.verb)) {
+    world_.transitions.suspend(ticket, which_, suspend->how, session_, next.until, done);
+  } else if (const auto* ask = std::get_if<ask_verb>(&next.verb)) {
+    auto where = workspace::admit(which_, session_, operation_of(ask->what));
+    if (!where) {
+      me.tell(atom::landed_v, std::uint64_t{ticket},
+              landed{std::make_shared<verb_end>(verb_end{session_, tl::unexpected{std::move(where.error())}, {}})});
+      return;
+    }
+    world_.guests.ask(ticket, std::move(*where), ask->what, next.until,
+                      [me, ticket, after = session_](workspace::result<workspace::reply> x) {
+                        auto end = std::make_shared<verb_end>(verb_end{after, std::optional<workspace::origin>{}, {}});
+                        if (x)
+                          end->said = std::move(*x);
+                        else
+                          end->answer = tl::unexpected{std::move(x.error())};
+                        me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
+                      });
+  } else if (std::holds_alternative<remove_verb>(next.verb)) {
+    world_.transitions.remove(ticket, which_, session_, next.until, done);
+  } else {
+    world_.transitions.take_up(ticket, which_, session_, next.until, done);
+  }
+}
+
+void workspace_state::land(const verb_end& end) {
+  auto done = std::move(*under_way_);
+  under_way_.reset();
+  // A question changes no session.
+  if (!std::holds_alternative<ask_verb>(done.verb)) {
+    session_ = end.after;
+    ++generation_;
+  }
+  if (end.answer)
+    answer_well(done, end);
+  else
+    answer(done, to_problem(end.answer.error()));
+  // What waited until the state is known: questions in line first, then calls. That the time of the first was up is no answer for
+  // the others.
+  if (std::holds_alternative<take_up_verb>(done.verb) && !end.answer)
+    while (!queue_.empty()) {
+      const auto* ask = std::get_if<ask_verb>(&queue_.front().verb);
+      if (ask == nullptr || (done.until.passed(world_.time) && !ask->taken_up))
+        break;
+      auto next = std::move(queue_.front());
+      queue_.pop_front();
+      answer(next, to_problem(end.answer.error()));
+    }
+  for (auto& one : std::exchange(parked_, {}))
+    if (session_.at != workspace::state::unknown)
+      one.go();
+    else if (!end.answer)
+      one.refuse(to_error(to_problem(end.answer.error())));
+    else
+      parked_.push_back(std::move(one));
+  quit_when_done();
+  pump();
+}
+
+void workspace_state::answer_well(queued& done, const verb_end& end) {
+  if (auto* open = std::get_if<open_verb>(&done.verb)) {
+    open->waiting.deliver(opened_view{std::string{workspace::to_string(end.answer->value_or(session_.from))}, view()});
+  } else if (auto* suspend = std::get_if<suspend_verb>(&done.verb)) {
+    for (auto& one : suspend->waiting)
+      one.deliver(view());
+  } else if (auto* remove = std::get_if<remove_verb>(&done.verb)) {
+    for (auto& one : remove->waiting)
+      one.deliver();
+  } else if (auto* ask = std::get_if<ask_verb>(&done.verb)) {
+    ask->waiting.deliver(to_answer(end.said.value_or(workspace::reply{})));
+  }
+}
+
+void workspace_state::answer(queued& done, const problem& why) {
+  if (auto* open = std::get_if<open_verb>(&done.verb)) {
+    open->waiting.deliver(to_error(why));
+  } else if (auto* suspend = std::get_if<suspend_verb>(&done.verb)) {
+    for (auto& one : suspend->waiting)
+      one.deliver(to_error(why));
+  } else if (auto* remove = std::get_if<remove_verb>(&done.verb)) {
+    for (auto& one : remove->waiting)
+      one.deliver(to_error(why));
+  } else if (auto* ask = std::get_if<ask_verb>(&done.verb)) {
+    ask->waiting.deliver(to_error(why));
+  }
+}
+
+// -- calls and questions ----------------------------------------------------------
+
+void workspace_state::once_known(deadline until, parked one) {
+  if (session_.at != workspace::state::unknown)
+    return one.go();
+  if (parked_.size() >= most_waiting)
+    return one.refuse(too_many());
+  // What stands is not known yet: the verb in line will tell, or this one asks.
+  parked_.push_back(std::move(one));
+  if (!under_way_ && queue_.empty())
+    push({take_up_verb{}, until});
+}
+
+caf::result<call_actor> workspace_state::call(call_spec what, sink_actor sink, caf::timespan budget) {
+  if (stopping_)
+    return stopping();
+  auto waiting = self_->make_response_promise<call_actor>();
+  const auto until = within(budget);
+  once_known(until, {[this, what = std::move(what), sink = std::move(sink), until, waiting] { admit(what, sink, until, waiting); },
+                     [waiting](const caf::error& why) mutable { waiting.deliver(why); }});
+  return waiting;
+}
+
+void workspace_state::admit(call_spec what, sink_actor sink, deadline until, promise<call_actor> waiting) {
+  auto where = workspace::admit(which_, session_, paddock::operation_of(what));
+  if (!where) {
+    waiting.deliver(to_error(to_problem(where.error())));
+    return;
+  }
+  auto call =
+    self_->spawn<call_impl>(std::ref(world_), call_options{std::move(*where), generation_, caf::actor_cast<call_owner_actor>(self_),
+                                                           std::move(sink), std::move(what), until});
+  self_->monitor(call);
+  calls_.emplace(call.address(), call);
+  waiting.deliver(std::move(call));
+}
+
+caf::result<guest_answer> workspace_state::ask(guest_question what, caf::timespan budget) {
+  if (stopping_)
+    return stopping();
+  auto waiting = self_->make_response_promise<guest_answer>();
+  const auto until = within(budget);
+  auto question = to_question(std::move(what));
+  if (waits_in_line(question)) {
+    if (queue_.size() >= most_waiting)
+      return too_many();
+    push({ask_verb{std::move(question), waiting}, until});
+    return waiting;
+  }
+  if (asking_.size() >= most_waiting)
+    return too_many();
+  once_known(until, {[this, question = std::move(question), until, waiting] { put_question(question, until, waiting); },
+                     [waiting](const caf::error& why) mutable { waiting.deliver(why); }});
+  return waiting;
+}
+
+void workspace_state::put_question(workspace::question what, deadline until, promise<guest_answer> waiting) {
+  auto where = workspace::admit(which_, session_, operation_of(what));
+  if (!where) {
+    waiting.deliver(to_error(to_problem(where.error())));
+    return;
+  }
+  const auto ticket = world_.next_ticket();
+  asking_.emplace(ticket, asking{waiting, generation_, operation_of(what), false});
+  const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
+  world_.guests.ask(ticket, std::move(*where), std::move(what), until, [me, ticket](workspace::result<workspace::reply> x) {
+    me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::make_shared<const workspace::result<workspace::reply>>(std::move(x))});
+  });
+}
+
+void workspace_state::land_question(asking& one, workspace::ticket ticket, const landed& x) {
+  if (one.explaining) {
+    const auto& end = *static_cast<const workspace::transition<workspace::done>*>(x.value.get());
+    take_over(one.generation, end.after);
+    if (!end.answer)
+      one.waiting.deliver(to_error(to_problem(end.answer.error())));
+  } else {
+    const auto& said = *static_cast<const workspace::result<workspace::reply>*>(x.value.get());
+    if (said) {
+      one.waiting.deliver(to_answer(*said));
+    } else if (one.generation == generation_ && session_.at == workspace::state::running) {
+      one.explaining = true;
+      const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
+      world_.transitions.explain(ticket, which_, one.operation, session_, said.error(), within(std::chrono::seconds{10}),
+                                 [me, ticket](workspace::transition<workspace::done> end) {
+                                   me.tell(atom::landed_v, std::uint64_t{ticket},
+                                           landed{std::make_shared<const workspace::transition<workspace::done>>(std::move(end))});
+                                 });
+      return;
+    } else {
+      one.waiting.deliver(to_error(to_problem(said.error())));
+    }
+  }
+  asking_.erase(ticket);
+  quit_when_done();
+}
+
+caf::result<pinned_guest_actor> workspace_state::pin(pin_spec what) {
+  if (stopping_)
+    return stopping();
+  auto pin = to_pin(what);
+  if (!pin)
+    return to_error(to_problem(workspace::failure{workspace::pin_incomplete{std::move(pin.error().missing)}}));
+  return pinned_guest_actor{
+    self_->spawn<pinned_guest_impl>(std::ref(world_), caf::actor_cast<workspace_actor>(self_), which_, std::move(*pin))};
+}
+
+caf::result<landed> workspace_state::identity() {
+  auto waiting = self_->make_response_promise<landed>();
+  once_known(within(std::chrono::seconds{10}),
+             {[this, waiting]() mutable {
+                waiting.deliver(landed{std::make_shared<const session_identity>(session_identity{session_, generation_})});
+              },
+              [waiting](const caf::error& why) mutable { waiting.deliver(why); }});
+  return waiting;
+}
+
+void workspace_state::explain(std::uint64_t generation, const call_actor& who, std::string operation, const workspace::failure& why) {
+  if (generation != generation_ || session_.at != workspace::state::running) {
+    mail::tell(self_, who, atom::failed_v, to_problem(why));
+    return;
+  }
+  const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
+  world_.transitions.explain(world_.next_ticket(), which_, std::move(operation), session_, why, within(std::chrono::seconds{10}),
+                             [me, generation, who](workspace::transition<workspace::done> x) {
+                               me.tell(atom::explained_v, generation, who,
+                                       landed{std::make_shared<const workspace::transition<workspace::done>>(std::move(x))});
+                             });
+}
+
+void workspace_state::explained(std::uint64_t generation, const call_actor& who, const workspace::transition<workspace::done>& end) {
+  take_over(generation, end.after);
+  if (!end.answer)
+    mail::tell(self_, who, atom::failed_v, to_problem(end.answer.error()));
+}
+
+void workspace_state::take_over(std::uint64_t generation, const workspace::session& after) {
+  // A verb that is under way owns the session; its answer is newer than this one.
+  if (generation == generation_ && !under_way_ && after.at != session_.at) {
+    session_ = after;
+    ++generation_;
+  }
+}
+
+// -- what a WATCH shows ---------------------------------------------------------
+
+void workspace_state::watch(const watch_actor& by) {
+  if (watch_)
+    self_->demonitor(watch_.address());
+  watch_ = by;
+  self_->monitor(watch_);
+  mail::tell(self_, watch_, atom::watch_v, which_.sandbox_name(), caf::actor_cast<watcher_actor>(self_));
+}
+
+void workspace_state::show(k8s::sighting x) {
+  sighting_ = std::move(x);
+  if (under_way_ && !std::holds_alternative<ask_verb>(under_way_->verb))
+    world_.transitions.saw(ticket_, sighting_);
+}
+
+// -- stopping -----------------------------------------------------------------
+
+void workspace_state::stop() {
+  stopping_ = true;
+  const auto why = to_problem(stopping());
+  for (auto& one : std::exchange(queue_, {}))
+    answer(one, why);
+  for (auto& one : std::exchange(parked_, {}))
+    one.refuse(to_error(why));
+  if (under_way_ && std::holds_alternative<ask_verb>(under_way_->verb))
+    world_.guests.cancel(ticket_);
+  else if (under_way_)
+    world_.transitions.cancel(ticket_);
+  for (const auto& [ticket, one] : asking_)
+    world_.guests.cancel(ticket);
+  for (const auto& [address, call] : calls_)
+    mail::tell(self_, call, atom::cancel_v);
+  quit_when_done();
+}
+
+void workspace_state::quit_when_done() {
+  if (stopping_ && !under_way_ && calls_.empty() && asking_.empty())
+    self_->quit();
+}
+
+deadline workspace_state::within(caf::timespan budget) const {
+  return {world_.time, std::chrono::duration_cast<time_source::clock::duration>(budget)};
+}
+
+workspace_view workspace_state::view() const {
+  return to_view(which_, session_);
+}
+
+} // namespace paddock

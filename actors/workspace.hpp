@@ -1,0 +1,128 @@
+#pragma once
+
+#include "actors/call.hpp"
+#include "actors/mail.hpp"
+#include "actors/world.hpp"
+#include "messages/interfaces.hpp"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <variant>
+#include <vector>
+
+namespace paddock {
+
+/// The WORKSPACE (messages/interfaces.hpp): the queue of verbs, the session, and who waits. It decides nothing about the
+/// cluster: a verb is one question to the transitions port, whose answer brings the next session.
+class workspace_state {
+public:
+  static inline const char* name = "paddock.workspace";
+  workspace_state(workspace_actor::pointer self, actor_world& world, workspace::id which);
+  workspace_actor::behavior_type make_behavior();
+
+private:
+  template <class T>
+  using promise = caf::typed_response_promise<T>;
+
+  // -- verbs ----------------------------------------------------------------
+
+  struct open_verb {
+    workspace::open_options how;
+    bool resume = false;
+    promise<opened_view> waiting;
+  };
+  struct suspend_verb {
+    workspace::suspend_options how;
+    std::vector<promise<workspace_view>> waiting; // those who joined share one answer
+  };
+  struct remove_verb {
+    std::vector<promise<void>> waiting;
+  };
+  struct take_up_verb {};
+  /// A question that waits in line: a quiesce, a flush.
+  struct ask_verb {
+    workspace::question what;
+    promise<guest_answer> waiting;
+    bool taken_up = false; // the cluster was asked for its sake
+  };
+  struct queued {
+    std::variant<open_verb, suspend_verb, remove_verb, take_up_verb, ask_verb> verb;
+    deadline until;
+  };
+  /// What the port answered, in one shape.
+  struct verb_end {
+    workspace::session after;
+    workspace::result<std::optional<workspace::origin>> answer;
+    std::optional<workspace::reply> said; // of an `ask_verb`
+  };
+
+  caf::result<opened_view> open(open_spec what, bool resume, caf::timespan budget);
+  caf::result<workspace_view> suspend(suspend_spec what, caf::timespan budget);
+  caf::result<void> remove(caf::timespan budget);
+  void push(queued next);
+  void pump();
+  void ask_port(const queued& next, workspace::ticket ticket);
+  void land(const verb_end& end);
+  static void answer(queued& done, const problem& why);
+  void answer_well(queued& done, const verb_end& end);
+
+  // -- calls and questions ----------------------------------------------------
+
+  /// A request that came before the state was known.
+  struct parked {
+    std::function<void()> go;
+    std::function<void(const caf::error&)> refuse;
+  };
+  /// A question that the guest has, or whose failure is being explained.
+  struct asking {
+    promise<guest_answer> waiting;
+    std::uint64_t generation = 0;
+    std::string operation;
+    bool explaining = false;
+  };
+
+  caf::result<call_actor> call(call_spec what, sink_actor sink, caf::timespan budget);
+  caf::result<guest_answer> ask(guest_question what, caf::timespan budget);
+  caf::result<pinned_guest_actor> pin(pin_spec what);
+  caf::result<landed> identity();
+  /// Goes at once where the state is known, and otherwise once it is; `refuse` when it cannot be known.
+  void once_known(deadline until, parked one);
+  void admit(call_spec what, sink_actor sink, deadline until, promise<call_actor> waiting);
+  void put_question(workspace::question what, deadline until, promise<guest_answer> waiting);
+  void land_question(asking& one, workspace::ticket ticket, const landed& x);
+  void explain(std::uint64_t generation, const call_actor& who, std::string operation, const workspace::failure& why);
+  void explained(std::uint64_t generation, const call_actor& who, const workspace::transition<workspace::done>& end);
+  void take_over(std::uint64_t generation, const workspace::session& after);
+
+  // -- what a WATCH shows -------------------------------------------------------
+
+  void watch(const watch_actor& by);
+  void show(k8s::sighting x);
+
+  // -- stopping -------------------------------------------------------------
+
+  void stop();
+  void quit_when_done();
+  [[nodiscard]] deadline within(caf::timespan budget) const;
+  [[nodiscard]] workspace_view view() const;
+
+  workspace_actor::pointer self_;
+  actor_world& world_;
+  workspace::id which_;
+  workspace::session session_;
+  std::uint64_t generation_ = 0; // of the session; an answer of an older one changes nothing
+  std::deque<queued> queue_;
+  std::optional<queued> under_way_;
+  workspace::ticket ticket_ = 0; // of the verb under way
+  std::vector<parked> parked_;
+  std::map<workspace::ticket, asking> asking_;
+  std::map<caf::actor_addr, call_actor> calls_; // kept alive by this: a client may drop its handle
+  watch_actor watch_;                           // null: none is alive
+  k8s::sighting sighting_;
+  bool stopping_ = false;
+};
+
+using workspace_impl = workspace_actor::stateful_impl<workspace_state>;
+
+} // namespace paddock

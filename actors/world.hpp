@@ -1,0 +1,30 @@
+#pragma once
+
+#include "base/time.hpp"
+#include "k8s/watch_port.hpp"
+#include "workspace/ports.hpp"
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+namespace paddock {
+
+/// What the actors of a node ask and are told by: the ports, the time, the log. Lives as long as the actor system.
+struct actor_world {
+  workspace::transitions_port& transitions;
+  workspace::inventory_port& inventory;
+  workspace::guest_port& guests;
+  const time_source& time;
+  std::string template_name;                    // of an open that names none
+  std::function<void(const std::string&)> warn; // one line for people; never a secret
+  k8s::watch_port* watches = nullptr;           // null: nothing is watched, and readiness is read again and again
+  std::atomic<workspace::ticket> last_ticket{0};
+
+  /// A ticket that no other transition or call of this node has.
+  [[nodiscard]] workspace::ticket next_ticket() {
+    return ++last_ticket;
+  }
+};
+
+} // namespace paddock

@@ -1,0 +1,2 @@
+// Asio's TLS, compiled once (BOOST_ASIO_SEPARATE_COMPILATION).
+#include <boost/asio/ssl/impl/src.hpp>

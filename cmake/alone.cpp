@@ -1,0 +1,3 @@
+// Links one library whole and alone (cmake/paddock_layers.cmake).
+int main() {
+}

@@ -1,0 +1,28 @@
+#include "embedded/authentication_review.hpp"
+
+namespace paddock::embedded {
+
+api_result<json> review_token(const authenticator& known, json review, const store& objects, store::instant now) {
+  const auto token = text_at(review, {"spec", "token"});
+  if (token.empty())
+    return tl::unexpected{bad_request("token is required for TokenReview in authentication")};
+  std::vector<std::string> audiences;
+  if (const auto* all = find(review, {"spec", "audiences"}); all != nullptr && all->is_array())
+    for (const auto& x : *all)
+      if (x.is_string())
+        audiences.push_back(x.get<std::string>());
+  const auto found = known.accept(token, audiences, objects, now);
+  if (found)
+    review["status"] = {{"authenticated", true}, {"user", to_json(found->user)}, {"audiences", found->audiences}};
+  else
+    review["status"] = {{"user", json::object()}, {"error", found.error()}};
+  return review;
+}
+
+json review_self(const user_info& who, json review, store::instant now) {
+  object_at(review, "metadata")["creationTimestamp"] = rfc3339_seconds(now);
+  review["status"] = {{"userInfo", to_json(who)}};
+  return review;
+}
+
+} // namespace paddock::embedded

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "embedded/authentication.hpp"
+
+namespace paddock::embedded {
+
+/// The answer to a TokenReview: whose token it names. Its token stays in it, as the API has it, and nowhere else.
+[[nodiscard]] api_result<json> review_token(const authenticator& known, json review, const store& objects, store::instant now);
+
+/// The answer to a SelfSubjectReview: who asks.
+[[nodiscard]] json review_self(const user_info& who, json review, store::instant now);
+
+} // namespace paddock::embedded

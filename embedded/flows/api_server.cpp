@@ -1,0 +1,253 @@
+#include "embedded/flows/api_server.hpp"
+
+#include "base/random.hpp"
+#include "embedded/store_watch.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <deque>
+#include <list>
+#include <mutex>
+
+namespace paddock::embedded {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t logged_body = 64 * 1024;
+constexpr std::size_t watch_piece = 256 * 1024;
+constexpr auto peer_check = 5s; // how soon a watch whose client has gone ends
+constexpr auto bookmark_every = 60s;
+constexpr auto longest_watch = 30min; // unless the client says otherwise
+
+using bell = asio::steady_timer;
+
+/// What requests share. Used on the server's strand, but for the log.
+struct core {
+  core(flow_time& clock, api_server_options from) :
+    time(clock),
+    options(std::move(from)),
+    objects(options.journal, options.bounds),
+    gate(objects, std::exchange(options.tokens, {}), std::exchange(options.signing_key, {})) {
+  }
+
+  flow_time& time;
+  api_server_options options;
+  store objects;
+  request_gate gate;
+  std::list<bell*> watchers; // to ring after each write
+  std::uint64_t arrived = 0;
+  mutable std::mutex guard; // of the log
+  std::deque<logged_request> log;
+
+  void keep(const logged_request& x) {
+    if (options.log_entries == 0)
+      return;
+    auto lock = std::lock_guard{guard};
+    log.push_back(x);
+    if (log.size() > options.log_entries)
+      log.pop_front();
+  }
+
+  /// Wakes every watch, also one that is about to wait.
+  void ring() {
+    for (auto* x : watchers)
+      x->expires_at(bell::time_point::min());
+  }
+
+  std::variant<api_answer, watch_start> carry_out(const api_call& call) {
+    const auto before = objects.version();
+    gate.catch_up();
+    auto out = serve(objects, call, &gate, time.wall());
+    if (objects.version() != before)
+      gate.catch_up();
+    if (objects.version() != before)
+      ring();
+    return out;
+  }
+};
+
+asio::awaitable<bool> withdrawn() {
+  const auto state = co_await asio::this_coro::cancellation_state;
+  co_return state.cancelled() != asio::cancellation_type::none;
+}
+
+/// Keeps a watch in the list of those to ring.
+class enlisted {
+public:
+  enlisted(std::list<bell*>& all, bell& mine) : all_(all), at_(all.insert(all.end(), &mine)) {
+  }
+  ~enlisted() {
+    all_.erase(at_);
+  }
+  enlisted(const enlisted&) = delete;
+  enlisted& operator=(const enlisted&) = delete;
+
+private:
+  std::list<bell*>& all_;
+  std::list<bell*>::iterator at_;
+};
+
+asio::awaitable<void> wait_for(bell& mine) {
+  [[maybe_unused]] auto [ec] = co_await mine.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+asio::awaitable<void> send(http_responder& to, api_answer what) {
+  http_response out{what.status, std::move(what.headers), std::move(what.body)};
+  [[maybe_unused]] auto told = co_await to.send(std::move(out)); // a peer that has gone needs no answer
+}
+
+asio::awaitable<void> run_watch(std::shared_ptr<core> of, http_responder& to, watch_start start) {
+  using namespace asio::experimental::awaitable_operators;
+  if (of->watchers.size() >= of->options.watches) {
+    co_await send(to, to_answer(too_many_requests()));
+    co_return;
+  }
+  const auto lane = co_await asio::this_coro::executor;
+  auto mine = bell{lane};
+  const auto listed = enlisted{of->watchers, mine};
+  auto lines = store_watch{of->objects, std::move(start.request)};
+  const auto length =
+    start.timeout ? std::chrono::duration_cast<std::chrono::seconds>(*start.timeout) : std::chrono::seconds{longest_watch};
+  const auto end = of->time.now() + length;
+  auto mark_at = of->time.now() + bookmark_every;
+  http_headers headers{{"Content-Type", "application/json"}};
+  auto told = co_await to.begin(200, std::move(headers));
+  while (told) {
+    // From here to the wait nothing else runs: a write is either seen now or rings.
+    mine.expires_at(bell::time_point::max());
+    auto piece = lines.next(watch_piece);
+    if (piece.empty() && lines.request().bookmarks && of->time.now() >= mark_at) {
+      piece = lines.bookmark();
+      mark_at = of->time.now() + bookmark_every;
+    }
+    if (!piece.empty()) {
+      told = co_await to.chunk(std::move(piece));
+      continue;
+    }
+    if (lines.ended() || of->time.now() >= end)
+      break;
+    auto until = std::min(end, of->time.now() + peer_check);
+    if (lines.request().bookmarks)
+      until = std::min(until, mark_at);
+    // A withdrawal that came while a piece was sent does not reach what is begun after it.
+    auto early = co_await withdrawn();
+    if (early)
+      break;
+    [[maybe_unused]] auto woken = co_await (wait_for(mine) || of->time.sleep_until(until));
+    auto late = co_await withdrawn();
+    if (late)
+      break;
+    told = co_await to.chunk(std::string{}); // fails when the peer has gone
+  }
+  if (told)
+    told = co_await to.end();
+}
+
+/// Says nothing until the peer or the server has gone.
+asio::awaitable<void> stay_silent(std::shared_ptr<core> of, http_responder& to) {
+  for (;;) {
+    co_await of->time.sleep_until(of->time.now() + 1s);
+    auto late = co_await withdrawn();
+    if (late)
+      break;
+    auto there = co_await to.chunk(std::string{});
+    if (!there)
+      break;
+  }
+  to.abort();
+}
+
+/// The body as far as the log may have it: of a TokenReview nothing, because it holds a token.
+std::string loggable(const api_call& call) {
+  return call.target.find("/tokenreviews") == std::string::npos ? call.body.substr(0, logged_body) : "[secret]";
+}
+
+asio::awaitable<void> answer(std::shared_ptr<core> of, http_request what, http_responder& to) {
+  const auto text = [&](std::string_view name) { return std::string{header(what.headers, name).value_or(std::string_view{})}; };
+  auto call = api_call{what.method, what.target, text("Content-Type"), text("Accept"), std::move(what.body), {}};
+  auto certificate = std::optional<certificate_name>{};
+  if (auto shown = to.peer())
+    certificate = certificate_name{std::move(shown->common_name), std::move(shown->organizations), std::move(shown->fingerprint)};
+  auto user = of->gate.who().user_of(certificate, text("Authorization"), of->objects, of->time.wall());
+  call.user = user.value_or(user_info{});
+  const auto entry = logged_request{++of->arrived, call.method, call.target, call.content_type, loggable(call), call.user.name};
+  of->keep(entry);
+  auto wrong = fault{};
+  if (of->options.faults)
+    wrong = of->options.faults(entry).value_or(fault{});
+  if (wrong.delay > 0ms)
+    co_await of->time.sleep_until(of->time.now() + wrong.delay);
+  // -- who asks --
+  auto got = std::variant<api_answer, watch_start>{};
+  if (!user)
+    got = to_answer(unauthorized());
+  else if (wrong.commit || wrong.end == fault::ending::answer)
+    got = of->carry_out(call);
+  // -- what it hears --
+  if (wrong.end == fault::ending::close) {
+    to.abort();
+  } else if (wrong.end == fault::ending::silence) {
+    co_await stay_silent(of, to);
+  } else if (wrong.end == fault::ending::replace) {
+    auto other = api_answer{wrong.status, std::move(wrong.headers), std::move(wrong.body)};
+    co_await send(to, std::move(other));
+  } else if (auto* ready = std::get_if<api_answer>(&got)) {
+    co_await send(to, std::move(*ready));
+  } else {
+    auto start = std::move(std::get<watch_start>(got));
+    co_await run_watch(of, to, std::move(start));
+  }
+}
+
+class server final : public api_server {
+public:
+  server(std::shared_ptr<core> of, std::unique_ptr<http_server> http) : of_(std::move(of)), http_(std::move(http)) {
+  }
+  std::uint16_t port() const override {
+    return http_->port();
+  }
+  std::vector<logged_request> requests() const override {
+    auto lock = std::lock_guard{of_->guard};
+    return {of_->log.begin(), of_->log.end()};
+  }
+  void close(std::function<void()> closed) override {
+    http_->close(std::move(closed));
+  }
+
+private:
+  std::shared_ptr<core> of_;
+  std::unique_ptr<http_server> http_;
+};
+
+} // namespace
+
+tl::expected<std::unique_ptr<api_server>, std::string> make_api_server(asio::any_io_executor lane, flow_time& time,
+                                                                       api_server_options options) {
+  auto listen = options.http;
+  // A body that is too large for an object still gets the API's own refusal.
+  listen.bound.body = std::max(listen.bound.body, std::size_t{8} * 1024 * 1024);
+  const auto stored = std::exchange(options.stored, {});
+  if (options.signing_key.empty())
+    options.signing_key = secret{new_uuid() + new_uuid()};
+  auto of = std::make_shared<core>(time, std::move(options));
+  if (auto taken = of->objects.restore(stored); !taken)
+    return tl::unexpected{taken.error()};
+  if (auto made = of->objects.bootstrap(of->options.namespaces, time.wall()); !made)
+    return tl::unexpected{"the namespaces cannot be made: " + made.error().message};
+  if (auto made = of->gate.bootstrap(time.wall()); !made)
+    return tl::unexpected{"the roles of every cluster cannot be made: " + made.error().message};
+  auto http = make_http_server(std::move(lane), std::move(listen),
+                               [of](http_request what, http_responder& to) { return answer(of, std::move(what), to); });
+  if (!http)
+    return tl::unexpected{http.error().text};
+  return std::make_unique<server>(std::move(of), std::move(*http));
+}
+
+} // namespace paddock::embedded

@@ -1,0 +1,71 @@
+#include "embedded/flows/controllers.hpp"
+
+#include "embedded/flows/claim_controller.hpp"
+#include "embedded/flows/claim_protection.hpp"
+#include "embedded/flows/garbage_collector.hpp"
+#include "embedded/flows/namespace_controller.hpp"
+#include "embedded/flows/pool_controller.hpp"
+#include "embedded/flows/sandbox_controller.hpp"
+#include "embedded/flows/scheduler.hpp"
+#include "embedded/flows/template_controller.hpp"
+
+namespace paddock::embedded {
+
+namespace names = controller_names;
+
+namespace {
+
+/// Every kind that owns or is owned.
+std::vector<informer*> owned_kinds(informer_set& watched) {
+  std::vector<informer*> result;
+  for (const auto* path : {collections::pods, collections::claims, collections::services, collections::config_maps, collections::sandboxes,
+                           collections::sandbox_claims, collections::sandbox_templates, collections::warm_pools,
+                           collections::network_policies, "/apis/cilium.io/v2/ciliumnetworkpolicies"})
+    result.push_back(&watched.of(path));
+  return result;
+}
+
+} // namespace
+
+std::set<std::string> all_controllers() {
+  auto result = controllers_beside_a_manager();
+  result.insert({names::garbage, names::protection, names::name_space});
+  return result;
+}
+
+std::set<std::string> controllers_beside_a_manager() {
+  return {names::sandbox, names::claim, names::pool, names::template_, names::scheduler};
+}
+
+controllers::controllers(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
+                         const controllers_options& options) :
+  flows_(lane) {
+  auto wanted = [&](const char* name) { return options.run.contains(name); };
+  if (wanted(names::sandbox))
+    all_.push_back(std::make_unique<sandbox_controller>(client, watched, lane));
+  if (wanted(names::claim))
+    all_.push_back(std::make_unique<claim_controller>(client, watched, options.home, lane));
+  if (wanted(names::pool))
+    all_.push_back(std::make_unique<pool_controller>(client, watched, lane));
+  if (wanted(names::template_))
+    all_.push_back(std::make_unique<template_controller>(client, watched, lane));
+  if (wanted(names::scheduler))
+    all_.push_back(std::make_unique<scheduler>(client, watched, options.only_node, lane, options.log));
+  if (wanted(names::garbage))
+    all_.push_back(std::make_unique<garbage_collector>(client, owned_kinds(watched), lane));
+  if (wanted(names::protection))
+    all_.push_back(std::make_unique<claim_protector>(client, watched, lane));
+  if (wanted(names::name_space))
+    all_.push_back(std::make_unique<namespace_controller>(client, watched, lane, options.log));
+}
+
+void controllers::start() {
+  for (const auto& x : all_)
+    flows_.start([one = x.get()] { return until_cancelled(one->run()); });
+}
+
+void controllers::close(std::function<void()> ended) {
+  flows_.close(std::move(ended));
+}
+
+} // namespace paddock::embedded

@@ -1,0 +1,69 @@
+#include "embedded/flows/disk_store.hpp"
+
+#include "base/random.hpp"
+
+#include <boost/asio/post.hpp>
+
+namespace paddock::embedded {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void remove_on(boost::asio::thread_pool& janitor, fs::path what) {
+  boost::asio::post(janitor, [what = std::move(what)] {
+    auto ignored = std::error_code{};
+    fs::remove_all(what, ignored);
+  });
+}
+
+} // namespace
+
+disk_store::disk_store(fs::path folder) : folder_(std::move(folder)) {
+  auto error = std::error_code{};
+  for (const auto& entry : fs::directory_iterator{folder_ / "trash", error})
+    remove_on(janitor_, entry.path());
+}
+
+disk_store::~disk_store() {
+  janitor_.join();
+}
+
+fs::path disk_store::take(const std::string& uid, std::error_code& error) {
+  auto result = folder_ / "disks" / uid;
+  fs::create_directory(result, error);
+  ++users_[uid];
+  return result;
+}
+
+void disk_store::release(const std::string& uid) {
+  if (--users_[uid] <= 0)
+    users_.erase(uid);
+  remove_if_free(uid);
+}
+
+void disk_store::doom(const std::string& uid) {
+  doomed_.insert(uid);
+  remove_if_free(uid);
+}
+
+std::set<std::string> disk_store::all() const {
+  std::set<std::string> result;
+  auto error = std::error_code{};
+  for (const auto& entry : fs::directory_iterator{folder_ / "disks", error})
+    result.insert(entry.path().filename().string());
+  return result;
+}
+
+void disk_store::remove_if_free(const std::string& uid) {
+  if (!doomed_.contains(uid) || users_.contains(uid))
+    return;
+  doomed_.erase(uid);
+  auto error = std::error_code{};
+  auto trash = folder_ / "trash" / (uid + "." + new_name_suffix(8));
+  fs::rename(folder_ / "disks" / uid, trash, error);
+  if (!error)
+    remove_on(janitor_, trash);
+}
+
+} // namespace paddock::embedded

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "embedded/flows/list_watch.hpp"
+#include "embedded/flows/work_queue.hpp"
+#include "embedded/kubelet.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paddock::embedded {
+
+/// What every controller does: one pass a key whenever something of the key has changed, one after another, on one lane. A
+/// pass that left something undone is made again after 100 ms doubling to 30 s.
+class reconciler {
+public:
+  /// No pass begins before the lists of `needs` are taken: until then a missing object says nothing.
+  reconciler(boost::asio::any_io_executor lane, std::vector<informer*> needs);
+  virtual ~reconciler() = default;
+  reconciler(const reconciler&) = delete;
+  reconciler& operator=(const reconciler&) = delete;
+  /// Runs until cancelled.
+  boost::asio::awaitable<void> run();
+
+protected:
+  struct outcome {
+    bool done = true;                                      // false: to be tried again
+    std::optional<time_source::clock::duration> revisit{}; // when done: look again after so long
+  };
+  virtual boost::asio::awaitable<outcome> pass(std::string key) = 0;
+  void look_at(std::string key);
+
+private:
+  [[nodiscard]] bool listed() const;
+
+  std::vector<informer*> needs_;
+  work_queue queue_;
+  std::map<std::string, back_off> waits_;
+};
+
+/// `namespace/name`.
+[[nodiscard]] std::string key_of(const nlohmann::json& object);
+/// The namespace and name of such a key.
+[[nodiscard]] std::pair<std::string, std::string> split_key(const std::string& key);
+
+} // namespace paddock::embedded

@@ -1,0 +1,90 @@
+#include "embedded/garbage_collector.hpp"
+
+#include "embedded/pod_facts.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace paddock::embedded {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr auto foreground = "foregroundDeletion";
+
+std::optional<std::string> path_in(const std::string& version, const std::string& kind, const std::string& name_space,
+                                   const std::string& name) {
+  static const auto resources = std::map<std::pair<std::string, std::string>, std::string>{
+    {{"", "Pod"}, "pods"},
+    {{"", "PersistentVolumeClaim"}, "persistentvolumeclaims"},
+    {{"", "Service"}, "services"},
+    {{"", "ConfigMap"}, "configmaps"},
+    {{"agents.x-k8s.io", "Sandbox"}, "sandboxes"},
+    {{"extensions.agents.x-k8s.io", "SandboxClaim"}, "sandboxclaims"},
+    {{"extensions.agents.x-k8s.io", "SandboxTemplate"}, "sandboxtemplates"},
+    {{"extensions.agents.x-k8s.io", "SandboxWarmPool"}, "sandboxwarmpools"},
+    {{"networking.k8s.io", "NetworkPolicy"}, "networkpolicies"},
+    {{"cilium.io", "CiliumNetworkPolicy"}, "ciliumnetworkpolicies"},
+  };
+  auto slash = version.find('/');
+  auto group = slash == std::string::npos ? std::string{} : version.substr(0, slash);
+  auto found = resources.find({group, kind});
+  if (found == resources.end())
+    return std::nullopt;
+  return (group.empty() ? "/api/" : "/apis/") + version + "/namespaces/" + name_space + "/" + found->second + "/" + name;
+}
+
+} // namespace
+
+std::optional<k8s::call> without_finalizer(const nlohmann::json& object, const std::string& name) {
+  const auto& finalizers = value_in(object, "/metadata/finalizers");
+  if (!terminating(object) || !finalizers.is_array())
+    return std::nullopt;
+  auto at = std::find(finalizers.begin(), finalizers.end(), json(name));
+  auto path = path_of(object);
+  if (at == finalizers.end() || !path)
+    return std::nullopt;
+  auto where = "/metadata/finalizers/" + std::to_string(at - finalizers.begin());
+  return k8s::json_patch(*path,
+                         json::array({json{{"op", "test"}, {"path", "/metadata/uid"}, {"value", uid_of(object)}},
+                                      json{{"op", "test"}, {"path", where}, {"value", name}}, json{{"op", "remove"}, {"path", where}}}));
+}
+
+std::optional<std::string> path_of(const nlohmann::json& object) {
+  return path_in(text_in(object, "/apiVersion"), text_in(object, "/kind"), namespace_of(object), name_of(object));
+}
+
+std::optional<std::string> path_of(const nlohmann::json& reference, const std::string& name_space) {
+  return path_in(text_in(reference, "/apiVersion"), text_in(reference, "/kind"), name_space, text_in(reference, "/name"));
+}
+
+std::optional<k8s::call> collect(const nlohmann::json& object, const owner_lookup& look, bool dependants) {
+  const auto& owners = value_in(object, "/metadata/ownerReferences");
+  if (!owners.is_array() || owners.empty() || terminating(object))
+    return std::nullopt;
+  auto waits = false;
+  for (const auto& x : owners) {
+    auto state = look(x, namespace_of(object));
+    if (state != owner_state::gone && state != owner_state::waits)
+      return std::nullopt;
+    waits = waits || state == owner_state::waits;
+  }
+  auto path = path_of(object);
+  if (!path)
+    return std::nullopt;
+  return k8s::remove(*path, json{{"apiVersion", "v1"},
+                                 {"kind", "DeleteOptions"},
+                                 {"propagationPolicy", waits && dependants ? "Foreground" : "Background"},
+                                 {"preconditions", {{"uid", uid_of(object)}}}});
+}
+
+std::optional<k8s::call> end_foreground(const nlohmann::json& object, const std::vector<nlohmann::json>& dependants) {
+  for (const auto& x : dependants)
+    for (const auto& owner : value_in(x, "/metadata/ownerReferences"))
+      if (text_in(owner, "/uid") == uid_of(object) && value_in(owner, "/blockOwnerDeletion") == json(true))
+        return std::nullopt;
+  return without_finalizer(object, foreground);
+}
+
+} // namespace paddock::embedded

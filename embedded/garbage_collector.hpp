@@ -1,0 +1,35 @@
+#pragma once
+
+#include "k8s/call.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace paddock::embedded {
+
+/// Whether an owner of that kind, name and uid stands in the namespace. `waits`: it is deleted in the foreground, and goes
+/// after those who block it.
+enum class owner_state { stands, gone, waits, unknown };
+using owner_lookup = std::function<owner_state(const nlohmann::json& reference, const std::string& name_space)>;
+
+/// The DELETE of an object all of whose owners are gone or wait for it, or nothing: it has none, one stands, or one is not
+/// known. It is in the foreground where an owner waits and the object has `dependants`, else in the background. Its
+/// precondition is the object's uid.
+[[nodiscard]] std::optional<k8s::call> collect(const nlohmann::json& object, const owner_lookup& look, bool dependants);
+
+/// The patch that ends a foreground deletion, or nothing: a dependant that blocks it is left.
+[[nodiscard]] std::optional<k8s::call> end_foreground(const nlohmann::json& object, const std::vector<nlohmann::json>& dependants);
+
+/// The patch of a terminating object's finalizers without `name`, tested against what was read, so that it removes nothing
+/// else; nothing when it does not terminate or has no such finalizer.
+[[nodiscard]] std::optional<k8s::call> without_finalizer(const nlohmann::json& object, const std::string& name);
+
+/// The path of an object, for the kinds that own or are owned here; nothing for others.
+[[nodiscard]] std::optional<std::string> path_of(const nlohmann::json& object);
+/// The same for what an owner reference names.
+[[nodiscard]] std::optional<std::string> path_of(const nlohmann::json& reference, const std::string& name_space);
+
+} // namespace paddock::embedded

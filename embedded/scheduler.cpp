@@ -1,0 +1,160 @@
+#include "embedded/scheduler.hpp"
+
+#include "embedded/pod_facts.hpp"
+#include "embedded/quantity.hpp"
+
+#include <algorithm>
+
+namespace paddock::embedded {
+
+namespace {
+
+using nlohmann::json;
+
+double amount_in(const json& map, const std::string& name) {
+  if (!map.is_object() || !map.contains(name))
+    return 0;
+  const auto& value = map.at(name);
+  if (value.is_number())
+    return value.get<double>();
+  return value.is_string() ? read_quantity(value.get<std::string>()).value_or(0) : 0;
+}
+
+node_amounts amounts_in(const json& map) {
+  return {amount_in(map, "cpu"), amount_in(map, "memory"), amount_in(map, "pods")};
+}
+
+bool tolerates(const json& pod, const json& taint) {
+  // What this one stands for is read from the node's condition; whoever takes it off may be late, or absent.
+  if (text_in(taint, "/key") == "node.kubernetes.io/not-ready")
+    return true;
+  const auto& all = value_in(pod, "/spec/tolerations");
+  if (!all.is_array())
+    return false;
+  return std::any_of(all.begin(), all.end(), [&](const json& x) {
+    auto key = text_in(x, "/key");
+    auto effect = text_in(x, "/effect");
+    auto exists = text_in(x, "/operator") == "Exists";
+    return (key == text_in(taint, "/key") || (key.empty() && exists)) && (effect.empty() || effect == text_in(taint, "/effect"))
+           && (exists || text_in(x, "/value") == text_in(taint, "/value"));
+  });
+}
+
+/// Why the node does not take the pod, in the scheduler's words; empty: it does.
+std::string refusal(const json& pod, const json& node, const node_amounts& used) {
+  if (value_in(node, "/spec/unschedulable") == json(true))
+    return "node(s) were unschedulable";
+  if (const auto& taints = value_in(node, "/spec/taints"); taints.is_array())
+    for (const auto& x : taints)
+      if (text_in(x, "/effect") != "PreferNoSchedule" && !tolerates(pod, x))
+        return "node(s) had untolerated taint(s)";
+  if (text_in(condition_of(node, "Ready"), "/status") != "True")
+    return "node(s) were not ready";
+  if (const auto& wanted = value_in(pod, "/spec/nodeSelector"); wanted.is_object())
+    for (const auto& [key, value] : wanted.items())
+      if (json(label_of(node, key)) != value)
+        return "node(s) didn't match Pod's node affinity/selector";
+  auto room = amounts_in(value_in(node, "/status/allocatable"));
+  auto asks = requests_of(pod);
+  if (used.pods + asks.pods > room.pods)
+    return "Too many pods";
+  if (asks.cpu > 0 && used.cpu + asks.cpu > room.cpu)
+    return "Insufficient cpu";
+  if (asks.memory > 0 && used.memory + asks.memory > room.memory)
+    return "Insufficient memory";
+  return {};
+}
+
+} // namespace
+
+node_amounts& node_amounts::operator+=(const node_amounts& other) {
+  cpu += other.cpu;
+  memory += other.memory;
+  pods += other.pods;
+  return *this;
+}
+
+node_amounts& node_amounts::operator-=(const node_amounts& other) {
+  cpu -= other.cpu;
+  memory -= other.memory;
+  pods -= other.pods;
+  return *this;
+}
+
+node_amounts requests_of(const nlohmann::json& pod) {
+  node_amounts stay;
+  node_amounts most;
+  if (const auto& all = value_in(pod, "/spec/containers"); all.is_array())
+    for (const auto& x : all)
+      stay += amounts_in(value_in(x, "/resources/requests"));
+  if (const auto& all = value_in(pod, "/spec/initContainers"); all.is_array())
+    for (const auto& x : all) {
+      auto asks = amounts_in(value_in(x, "/resources/requests"));
+      if (text_in(x, "/restartPolicy") == "Always")
+        stay += asks;
+      most.cpu = std::max(most.cpu, asks.cpu);
+      most.memory = std::max(most.memory, asks.memory);
+    }
+  return {std::max(stay.cpu, most.cpu), std::max(stay.memory, most.memory), 1};
+}
+
+bool wants_node(const nlohmann::json& pod) {
+  auto scheduler = text_in(pod, "/spec/schedulerName");
+  const auto& gates = value_in(pod, "/spec/schedulingGates");
+  return text_in(pod, "/spec/nodeName").empty() && !terminating(pod) && !ended(pod) && !(gates.is_array() && !gates.empty())
+         && (scheduler.empty() || scheduler == "default-scheduler");
+}
+
+std::variant<std::string, unschedulable> choose_node(const nlohmann::json& pod, const std::vector<nlohmann::json>& nodes,
+                                                     const std::map<std::string, node_amounts>& used) {
+  if (nodes.empty())
+    return unschedulable{"no nodes available to schedule pods"};
+  std::optional<std::pair<double, std::string>> best;
+  std::map<std::string, int> reasons;
+  for (const auto& node : nodes) {
+    auto there = used.find(name_of(node));
+    auto load = there == used.end() ? node_amounts{} : there->second;
+    auto why = refusal(pod, node, load);
+    if (!why.empty())
+      ++reasons[why];
+    else if (auto here = std::pair{load.pods, name_of(node)}; !best || here < *best)
+      best = here;
+  }
+  if (best)
+    return best->second;
+  auto text = "0/" + std::to_string(nodes.size()) + " nodes are available: ";
+  for (auto first = true; const auto& [why, count] : reasons) {
+    text += (first ? "" : ", ") + std::to_string(count) + " " + why;
+    first = false;
+  }
+  return unschedulable{text + "."};
+}
+
+k8s::call bind_pod(const nlohmann::json& pod, const std::string& node) {
+  return k8s::post("/api/v1/namespaces/" + namespace_of(pod) + "/pods/" + name_of(pod) + "/binding",
+                   json{{"apiVersion", "v1"},
+                        {"kind", "Binding"},
+                        {"metadata", {{"name", name_of(pod)}, {"namespace", namespace_of(pod)}, {"uid", uid_of(pod)}}},
+                        {"target", {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}}}});
+}
+
+std::optional<k8s::call> report_unschedulable(const nlohmann::json& pod, const unschedulable& why,
+                                              time_source::wall_clock::time_point now) {
+  auto conditions = value_in(pod, "/status/conditions");
+  if (!conditions.is_array())
+    conditions = json::array();
+  auto next = json{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", why.message}};
+  const auto& before = condition_of(pod, "PodScheduled");
+  if (text_in(before, "/status") == "False" && text_in(before, "/message") == why.message)
+    return std::nullopt;
+  next["lastTransitionTime"] = text_in(before, "/status") == "False" ? value_in(before, "/lastTransitionTime") : json(rfc3339_seconds(now));
+  auto same = std::find_if(conditions.begin(), conditions.end(), [](const json& x) { return text_in(x, "/type") == "PodScheduled"; });
+  if (same == conditions.end())
+    conditions.push_back(next);
+  else
+    *same = next;
+  return k8s::merge_patch("/api/v1/namespaces/" + namespace_of(pod) + "/pods/" + name_of(pod) + "/status",
+                          json{{"metadata", {{"uid", uid_of(pod)}}}, {"status", {{"conditions", conditions}}}});
+}
+
+} // namespace paddock::embedded

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "embedded/object.hpp"
+#include "embedded/resource.hpp"
+#include "embedded/status.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paddock::embedded {
+
+// What an object of each kind may look like. An object goes through here in the order shape, prune, defaults, checks; each
+// step relies on the one before.
+//
+// Custom kinds know the members of their own spec, of the pod template around the pod's spec and of their status. A pod's
+// spec is checked where the server or the kubelet reads it, and keeps members that it does not know.
+
+/// Why the object cannot be read as one of `kind` at all (a label that is a number); nothing when it can.
+[[nodiscard]] std::optional<api_status> misshapen(const resource_kind& kind, const json& object);
+
+/// Takes out what the kind does not know and members that are null. Answers the paths of the unknown ones.
+std::vector<std::string> prune(const resource_kind& kind, json& object);
+
+/// Fills in what the server fills in.
+void set_defaults(const resource_kind& kind, json& object);
+
+/// What is wrong with an object that is being created.
+[[nodiscard]] std::vector<status_cause> check_new(const resource_kind& kind, const json& object);
+
+/// What is wrong with a change. With `status_only`, the change came by way of the subresource `status`.
+[[nodiscard]] std::vector<status_cause> check_change(const resource_kind& kind, const json& before, const json& after, bool status_only);
+
+// -- per kind -----------------------------------------------------------------------------------------------------
+
+namespace schema {
+
+std::vector<std::string> prune_custom(const resource_kind& kind, json& object);
+void default_custom(const resource_kind& kind, json& object);
+/// Of spec (or status): its form first, the rules about changes only when the form is right.
+std::vector<status_cause> check_custom(const resource_kind& kind, const json* before, const json& after, bool status_only);
+
+std::optional<std::string> misshapen_core(const resource_kind& kind, const json& object);
+void default_core(const resource_kind& kind, json& object);
+std::vector<status_cause> check_core(const resource_kind& kind, const json* before, const json& after);
+
+/// Names, labels, annotations, owners.
+std::vector<status_cause> check_metadata(const resource_kind& kind, const json* before, const json& after);
+
+} // namespace schema
+
+} // namespace paddock::embedded

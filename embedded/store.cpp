@@ -1,0 +1,439 @@
+#include "embedded/store.hpp"
+
+#include "base/random.hpp"
+#include "embedded/patch.hpp"
+#include "embedded/schema.hpp"
+
+#include <ctime>
+
+namespace paddock::embedded {
+
+namespace {
+
+constexpr std::size_t suffix_length = 5;
+constexpr std::size_t longest_prefix = 63 - suffix_length;
+constexpr int name_attempts = 8;
+constexpr std::int64_t longest_grace = 100LL * 365 * 86400;
+
+const resource_kind& namespace_kind() {
+  static const auto* kind = find_kind("", "v1", "namespaces");
+  return *kind;
+}
+
+const resource_kind& pod_kind() {
+  static const auto* kind = find_kind("", "v1", "pods");
+  return *kind;
+}
+
+/// What `metadata.generation` counts the changes of.
+json generational(const json& object) {
+  auto out = object;
+  out.erase("metadata");
+  out.erase("status");
+  return out;
+}
+
+std::int64_t number_at(const json& object, std::initializer_list<std::string_view> path, std::int64_t otherwise) {
+  const auto* x = find(object, path);
+  return x != nullptr && x->is_number_integer() ? x->get<std::int64_t>() : otherwise;
+}
+
+bool has_finalizers(const json& object) {
+  const auto* x = find(object, {"metadata", "finalizers"});
+  return x != nullptr && !x->empty();
+}
+
+bool is_terminating(const json& object) {
+  return find(object, {"metadata", "deletionTimestamp"}) != nullptr;
+}
+
+void raise_generation(const resource_kind& kind, json& object) {
+  if (kind.has_generation)
+    object_at(object, "metadata")["generation"] = number_at(object, {"metadata", "generation"}, 0) + 1;
+}
+
+/// The instant of a `deletionTimestamp` that this store wrote.
+store::instant parse_seconds(const std::string& text) {
+  std::tm at{};
+  if (::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &at) == nullptr)
+    return {};
+  return store::instant{std::chrono::seconds{::timegm(&at)}};
+}
+
+/// How long the pod may take to end; 0: nothing runs, or nothing is to be waited for.
+std::int64_t grace_of(const resource_kind& kind, const json& object, const delete_request& how) {
+  if (kind.kind != "Pod")
+    return 0;
+  const auto phase = text_at(object, {"status", "phase"});
+  if (text_at(object, {"spec", "nodeName"}).empty() || phase == "Succeeded" || phase == "Failed")
+    return 0;
+  const auto wanted = how.grace_seconds.value_or(number_at(object, {"spec", "terminationGracePeriodSeconds"}, 30));
+  return wanted < 0 ? 1 : std::min(wanted, longest_grace);
+}
+
+/// Kind and version of what was sent must be those of the path.
+std::optional<api_status> other_type(const resource_kind& kind, const json& object) {
+  const auto version = text_at(object, {"apiVersion"});
+  const auto name = text_at(object, {"kind"});
+  if (version != kind.api_version())
+    return bad_request("the API version in the data (" + version + ") does not match the expected API version (" + kind.api_version()
+                       + ")");
+  if (name == kind.kind)
+    return std::nullopt;
+  if (kind.custom)
+    return invalid(kind.group, name, text_at(object, {"metadata", "name"}),
+                   {field_invalid("kind", in_quotes(name), "must be " + std::string{kind.kind})});
+  return bad_request(name + " in version \"" + std::string{kind.version} + "\" cannot be handled as a " + std::string{kind.kind}
+                     + ": no conversion between them");
+}
+
+/// The namespace of the object becomes the one of the path, or is refused when it is another one.
+std::optional<api_status> place(const resource_kind& kind, const std::string& name_space, json& object) {
+  auto& metadata = object_at(object, "metadata");
+  if (const auto given = text_at(metadata, {"namespace"}); !given.empty() && given != name_space)
+    return bad_request("the namespace of the provided object does not match the namespace sent on the request");
+  if (kind.namespaced)
+    metadata["namespace"] = name_space;
+  else
+    metadata.erase("namespace");
+  return std::nullopt;
+}
+
+std::string unknown_text(const std::vector<std::string>& fields) {
+  std::string out = "strict decoding error: ";
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    out += (i == 0 ? "unknown field " : ", unknown field ") + in_quotes(fields[i]);
+  return out;
+}
+
+} // namespace
+
+store::store(journal_port* journal, store_bounds bounds, store_names names) : journal_(journal), bounds_(bounds), names_(std::move(names)) {
+  if (!names_.uid)
+    names_.uid = [] { return new_uuid(); };
+  if (!names_.suffix)
+    names_.suffix = [](std::size_t n) { return new_name_suffix(n); };
+}
+
+tl::expected<void, std::string> store::restore(const journal_image& image) {
+  std::map<key, object_ptr> objects;
+  std::size_t bytes = 0;
+  for (const auto& [text_key, text] : image.objects) {
+    auto value = parse_json(text);
+    if (!value)
+      return tl::unexpected{"object " + text_key + " cannot be read: " + value.error()};
+    const resource_kind* kind = nullptr;
+    for (const auto& x : served_kinds())
+      if (x.api_version() == text_at(*value, {"apiVersion"}) && x.kind == text_at(*value, {"kind"}))
+        kind = &x;
+    if (kind == nullptr)
+      return tl::unexpected{"object " + text_key + " is of a kind that is not served"};
+    key at{kind, text_at(*value, {"metadata", "namespace"}), text_at(*value, {"metadata", "name"})};
+    const auto version = std::strtoull(text_at(*value, {"metadata", "resourceVersion"}).c_str(), nullptr, 10);
+    if (journal_key(at) != text_key || version == 0 || version > image.version)
+      return tl::unexpected{"object " + text_key + " is not what its key and version say"};
+    bytes += text.size();
+    objects.emplace(std::move(at), std::make_shared<const stored_object>(stored_object{kind, version, std::move(*value), text}));
+  }
+  objects_ = std::move(objects);
+  bytes_ = bytes;
+  version_ = floor_ = std::max<std::uint64_t>(image.version, 1);
+  events_.clear();
+  event_bytes_ = 0;
+  return {};
+}
+
+api_result<void> store::bootstrap(const std::vector<std::string>& namespaces, instant now) {
+  for (const auto& name : namespaces) {
+    if (objects_.contains({&namespace_kind(), "", name}))
+      continue;
+    auto made = create(namespace_kind(), "", {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}}, now);
+    if (!made)
+      return tl::unexpected{made.error()};
+  }
+  return {};
+}
+
+// -- reading ------------------------------------------------------------------------------------------------------
+
+api_result<object_ptr> store::get(const resource_kind& kind, const std::string& name_space, const std::string& name) const {
+  auto found = objects_.find({&kind, name_space, name});
+  if (found == objects_.end())
+    return tl::unexpected{not_found(kind, name)};
+  return found->second;
+}
+
+std::vector<object_ptr> store::list(const resource_kind& kind, const std::string& name_space, const selection& what) const {
+  std::vector<object_ptr> out;
+  for (auto it = objects_.lower_bound({&kind, name_space, ""}); it != objects_.end() && it->first.kind == &kind; ++it) {
+    if (!name_space.empty() && it->first.name_space != name_space)
+      break;
+    if (what.matches(it->second->value))
+      out.push_back(it->second);
+  }
+  return out;
+}
+
+const store_event* store::event_after(std::uint64_t version) const {
+  auto found =
+    std::upper_bound(events_.begin(), events_.end(), version, [](std::uint64_t v, const store_event& x) { return v < x.version; });
+  return found == events_.end() ? nullptr : &*found;
+}
+
+// -- writing ------------------------------------------------------------------------------------------------------
+
+std::string store::journal_key(const key& at) {
+  return at.kind->qualified_plural() + "/" + at.name_space + "/" + at.name;
+}
+
+void store::remember(store_event event) {
+  event_bytes_ += event.now->text.size();
+  events_.push_back(std::move(event));
+  while (events_.size() > bounds_.events || (event_bytes_ > bounds_.event_bytes && events_.size() > 1)) {
+    event_bytes_ -= events_.front().now->text.size();
+    floor_ = events_.front().version;
+    events_.pop_front();
+  }
+}
+
+api_result<object_ptr> store::commit(const key& at, json value, bool removed, bool dry_run) {
+  auto found = objects_.find(at);
+  const auto before = found == objects_.end() ? object_ptr{} : found->second;
+  const auto version = version_ + 1;
+  if (!dry_run)
+    object_at(value, "metadata")["resourceVersion"] = std::to_string(version);
+  auto text = encode_json(value);
+  if (text.size() > max_object_bytes)
+    return tl::unexpected{too_large()};
+  auto now = std::make_shared<const stored_object>(stored_object{at.kind, version, std::move(value), std::move(text)});
+  if (dry_run)
+    return now;
+  const auto bytes = bytes_ - (before ? before->text.size() : 0) + (removed ? 0 : now->text.size());
+  if (!removed && bytes > bounds_.bytes && bytes > bytes_)
+    return tl::unexpected{internal_error("database space exceeded")};
+  // The journal first: what it refuses has not happened.
+  if (journal_ != nullptr) {
+    auto kept = journal_->commit(version, journal_key(at), removed ? std::nullopt : std::optional{now->text});
+    if (!kept)
+      return tl::unexpected{internal_error(kept.error())};
+  }
+  version_ = version;
+  bytes_ = bytes;
+  if (removed)
+    objects_.erase(at);
+  else
+    objects_[at] = now;
+  remember({version, before, now, removed});
+  return now;
+}
+
+api_result<written> store::create(const resource_kind& kind, const std::string& name_space, json object, instant now, write_options how) {
+  if (auto why = other_type(kind, object))
+    return tl::unexpected{std::move(*why)};
+  if (auto why = misshapen(kind, object))
+    return tl::unexpected{std::move(*why)};
+  if (auto why = place(kind, name_space, object))
+    return tl::unexpected{std::move(*why)};
+  auto& metadata = object_at(object, "metadata");
+  const auto sent_version = text_at(metadata, {"resourceVersion"});
+  // The name, if it is to be found.
+  auto name = text_at(metadata, {"name"});
+  if (auto prefix = text_at(metadata, {"generateName"}); name.empty() && !prefix.empty()) {
+    prefix.resize(std::min(prefix.size(), longest_prefix));
+    for (int i = 0; i < name_attempts && (i == 0 || objects_.contains({&kind, name_space, name})); ++i)
+      name = prefix + names_.suffix(suffix_length);
+    metadata["name"] = name;
+  }
+  if (kind.namespaced && !objects_.contains({&namespace_kind(), "", name_space}))
+    return tl::unexpected{not_found(namespace_kind(), name_space)};
+  // What the server alone says.
+  for (const auto* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"})
+    metadata.erase(field);
+  object.erase("status");
+  auto unknown = prune(kind, object);
+  if (how.strict && !unknown.empty())
+    return tl::unexpected{bad_request(std::string{kind.kind} + " in version \"" + std::string{kind.version} + "\" cannot be handled as a "
+                                      + std::string{kind.kind} + ": " + unknown_text(unknown))};
+  set_defaults(kind, object);
+  if (auto causes = check_new(kind, object); !causes.empty())
+    return tl::unexpected{invalid(kind, name, std::move(causes))};
+  if (!sent_version.empty())
+    return tl::unexpected{api_status{500, "", "resourceVersion should not be set on objects to be created", {}}};
+  auto& made = object_at(object, "metadata");
+  made["uid"] = names_.uid();
+  made["creationTimestamp"] = rfc3339_seconds(now);
+  if (kind.has_generation)
+    made["generation"] = 1;
+  if (how.admit)
+    if (auto admitted = how.admit(&object, nullptr); !admitted)
+      return tl::unexpected{admitted.error()};
+  key at{&kind, name_space, name};
+  if (auto found = objects_.find(at); found != objects_.end())
+    return tl::unexpected{already_exists(kind, name, is_terminating(found->second->value))};
+  auto done = commit(at, std::move(object), false, how.dry_run);
+  if (!done)
+    return tl::unexpected{done.error()};
+  return written{std::move(*done), std::move(unknown)};
+}
+
+api_result<written> store::update(const resource_kind& kind, const std::string& name_space, const std::string& name, part which,
+                                  form how_sent, const edit& change, write_options how) {
+  key at{&kind, name_space, name};
+  auto found = objects_.find(at);
+  if (found == objects_.end())
+    return tl::unexpected{not_found(kind, name)};
+  const auto stored = found->second; // keeps it alive while it is replaced
+  const auto& before = stored->value;
+  auto edited = change(before);
+  if (!edited)
+    return tl::unexpected{edited.error()};
+  auto after = std::move(*edited);
+  // It must still be this object.
+  if (auto why = misshapen(kind, after))
+    return tl::unexpected{std::move(*why)};
+  if (auto why = other_type(kind, after))
+    return tl::unexpected{std::move(*why)};
+  if (const auto sent = text_at(after, {"metadata", "name"}); sent != name)
+    return tl::unexpected{bad_request("the name of the object (" + sent + ") does not match the name on the URL (" + name + ")")};
+  if (auto why = place(kind, name_space, after))
+    return tl::unexpected{std::move(*why)};
+  const auto uid = text_at(before, {"metadata", "uid"});
+  const auto sent_uid = text_at(after, {"metadata", "uid"});
+  const auto sent_version = text_at(after, {"metadata", "resourceVersion"});
+  const bool other_uid = !sent_uid.empty() && sent_uid != uid;
+  if (other_uid && how_sent == form::put)
+    return tl::unexpected{conflict_uid(kind, name_space, name, sent_uid, uid)};
+  if (sent_version.empty() && how_sent == form::put && (kind.custom || kind.conditional))
+    return tl::unexpected{
+      invalid(kind.group, kind.plural, name, {field_invalid("metadata.resourceVersion", "0", "must be specified for an update")})};
+  if (!sent_version.empty() && sent_version != std::to_string(stored->version))
+    return tl::unexpected{conflict_modified(kind, name)};
+  if (other_uid) {
+    auto cause = field_invalid("metadata.uid", in_quotes(sent_uid), "field is immutable");
+    return tl::unexpected{invalid(kind, name, kind.custom ? std::vector{cause, cause} : std::vector{cause})};
+  }
+  // What this kind of write leaves alone.
+  if (which == part::status) {
+    auto status = member(after, "status") != nullptr ? std::optional{after["status"]} : std::nullopt;
+    after = before;
+    after.erase("status");
+    if (status && !status->is_null())
+      after["status"] = std::move(*status);
+  } else {
+    auto& metadata = object_at(after, "metadata");
+    for (const auto* field : {"uid", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+      if (const auto* x = find(before, {"metadata", field}))
+        metadata[field] = *x;
+      else
+        metadata.erase(field);
+    }
+    if (kind.has_status) {
+      after.erase("status");
+      if (const auto* x = member(before, "status"))
+        after["status"] = *x;
+    }
+  }
+  const auto sent_text = how.strict ? encode_json(after) : std::string{};
+  auto unknown = prune(kind, after);
+  if (how.strict && !unknown.empty())
+    return tl::unexpected{how_sent == form::patch
+                            ? invalid("", "", "", {field_invalid("patch", in_quotes(sent_text), unknown_text(unknown))})
+                            : bad_request(std::string{kind.kind} + " in version \"" + std::string{kind.version}
+                                          + "\" cannot be handled as a " + std::string{kind.kind} + ": " + unknown_text(unknown))};
+  if (which == part::main)
+    set_defaults(kind, after);
+  if (auto causes = check_change(kind, before, after, which == part::status); !causes.empty())
+    return tl::unexpected{invalid(kind, name, std::move(causes))};
+  object_at(after, "metadata")["resourceVersion"] = std::to_string(stored->version);
+  if (how.admit)
+    if (auto admitted = how.admit(&after, &before); !admitted)
+      return tl::unexpected{admitted.error()};
+  if (after == before)
+    return written{stored, std::move(unknown)};
+  if (generational(after) != generational(before))
+    raise_generation(kind, after);
+  // The last finalizer is gone: so is the object.
+  const bool ends = is_terminating(after) && !has_finalizers(after) && number_at(after, {"metadata", "deletionGracePeriodSeconds"}, 0) == 0;
+  auto done = commit(at, std::move(after), ends, how.dry_run);
+  if (!done)
+    return tl::unexpected{done.error()};
+  return written{std::move(*done), std::move(unknown)};
+}
+
+api_result<deleted> store::remove(const resource_kind& kind, const std::string& name_space, const std::string& name,
+                                  const delete_request& how, instant now) {
+  key at{&kind, name_space, name};
+  auto found = objects_.find(at);
+  if (found == objects_.end())
+    return tl::unexpected{not_found(kind, name)};
+  const auto stored = found->second;
+  auto object = stored->value;
+  if (const auto uid = text_at(object, {"metadata", "uid"}); how.uid && *how.uid != uid)
+    return tl::unexpected{failed_uid_precondition(kind, name, *how.uid, uid)};
+  if (const auto version = std::to_string(stored->version); how.version && *how.version != version)
+    return tl::unexpected{failed_version_precondition(kind, name, *how.version, version)};
+  if (how.admit)
+    if (auto admitted = how.admit(nullptr, &object); !admitted)
+      return tl::unexpected{admitted.error()};
+  const auto grace = grace_of(kind, object, how);
+  if (grace == 0 && !has_finalizers(object)) {
+    auto done = commit(at, std::move(object), true, how.dry_run);
+    if (!done)
+      return tl::unexpected{done.error()};
+    return deleted{std::move(*done), true};
+  }
+  // It goes later. A second request can only make that earlier.
+  auto& metadata = object_at(object, "metadata");
+  if (is_terminating(object)) {
+    const auto had = number_at(object, {"metadata", "deletionGracePeriodSeconds"}, 0);
+    if (grace >= had)
+      return deleted{stored, false};
+    const auto asked = parse_seconds(text_at(metadata, {"deletionTimestamp"})) - std::chrono::seconds{had};
+    metadata["deletionTimestamp"] = rfc3339_seconds(asked + std::chrono::seconds{grace});
+  } else {
+    metadata["deletionTimestamp"] = rfc3339_seconds(now + std::chrono::seconds{grace});
+    raise_generation(kind, object);
+  }
+  object_at(object, "metadata")["deletionGracePeriodSeconds"] = grace;
+  auto done = commit(at, std::move(object), false, how.dry_run);
+  if (!done)
+    return tl::unexpected{done.error()};
+  return deleted{std::move(*done), false};
+}
+
+api_result<void> store::bind(const std::string& name_space, const std::string& name, const json& binding, instant now) {
+  const auto& kind = pod_kind();
+  const auto node = text_at(binding, {"target", "name"});
+  if (const auto sent = text_at(binding, {"metadata", "name"}); !sent.empty() && sent != name)
+    return tl::unexpected{bad_request("the name of the object (" + sent + ") does not match the name on the URL (" + name + ")")};
+  if (node.empty())
+    return tl::unexpected{invalid("", "Binding", name, {field_required("target.name")})};
+  if (const auto target = text_at(binding, {"target", "kind"}); !target.empty() && target != "Node")
+    return tl::unexpected{invalid("", "Binding", name, {field_unsupported("target.kind", in_quotes(target), {"Node", "<empty>"})})};
+  auto found = get(kind, name_space, name);
+  if (!found)
+    return tl::unexpected{found.error()};
+  auto pod = (*found)->value;
+  if (const auto sent = text_at(binding, {"metadata", "uid"}); !sent.empty() && sent != text_at(pod, {"metadata", "uid"}))
+    return tl::unexpected{conflict_uid(kind, name_space, name, sent, text_at(pod, {"metadata", "uid"}))};
+  if (is_terminating(pod))
+    return tl::unexpected{conflict(kind, "binding", name, "pod " + name + " is being deleted, cannot be assigned to a host")};
+  if (const auto other = text_at(pod, {"spec", "nodeName"}); !other.empty())
+    return tl::unexpected{conflict(kind, "binding", name, "pod " + name + " is already assigned to node " + in_quotes(other))};
+  object_at(pod, "spec")["nodeName"] = node;
+  auto& conditions = object_at(pod, "status")["conditions"];
+  json scheduled{{"type", "PodScheduled"}, {"status", "True"}, {"lastProbeTime", nullptr}, {"lastTransitionTime", rfc3339_seconds(now)}};
+  if (!conditions.is_array())
+    conditions = json::array();
+  auto same = std::find_if(conditions.begin(), conditions.end(), [](const json& x) { return text_at(x, {"type"}) == "PodScheduled"; });
+  if (same == conditions.end())
+    conditions.push_back(std::move(scheduled));
+  else
+    *same = std::move(scheduled);
+  auto done = commit({&kind, name_space, name}, std::move(pod), false, false);
+  if (!done)
+    return tl::unexpected{done.error()};
+  return {};
+}
+
+} // namespace paddock::embedded

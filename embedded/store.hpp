@@ -1,0 +1,152 @@
+#pragma once
+
+#include "base/time.hpp"
+#include "embedded/object.hpp"
+#include "embedded/resource.hpp"
+#include "embedded/selector.hpp"
+#include "embedded/status.hpp"
+#include "embedded/store_journal.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paddock::embedded {
+
+/// One version of an object. Never changes.
+struct stored_object {
+  const resource_kind* kind = nullptr;
+  std::uint64_t version = 0;
+  json value;
+  std::string text; // `value` as it is sent
+};
+using object_ptr = std::shared_ptr<const stored_object>;
+
+/// One write. `now` of a deletion is the last state under the version of the deletion.
+struct store_event {
+  std::uint64_t version = 0;
+  object_ptr before; // null: created
+  object_ptr now;
+  bool deleted = false;
+};
+
+struct store_bounds {
+  std::size_t events = 8192;                   // kept for watches
+  std::size_t event_bytes = 32u * 1024 * 1024; // of the objects in them
+  std::size_t bytes = std::size_t{1} << 30;    // of all objects together
+};
+
+/// Where the names and uids of new objects come from.
+struct store_names {
+  std::function<std::string()> uid;               // a new UUID
+  std::function<std::string(std::size_t)> suffix; // random lower-case letters and digits
+};
+
+/// Asked before a write is kept: the object as it would be (null: gone) and as it is (null: absent).
+using admission_hook = std::function<api_result<void>(const json* object, const json* old)>;
+
+struct write_options {
+  bool dry_run = false;      // answer as if it were done; nothing is kept
+  bool strict = false;       // refuse unknown fields where they would be taken out
+  admission_hook admit = {}; // empty: everything is admitted
+};
+
+struct written {
+  object_ptr object;
+  std::vector<std::string> unknown_fields; // that were taken out
+};
+
+struct delete_request {
+  std::optional<std::string> uid = {}; // preconditions, looked at in this order
+  std::optional<std::string> version = {};
+  std::optional<std::int64_t> grace_seconds = {}; // absent: what the object says
+  bool dry_run = false;
+  admission_hook admit = {}; // empty: everything is admitted
+};
+
+struct deleted {
+  object_ptr object;
+  bool gone = false; // false: it is terminating and stays readable
+};
+
+/// The objects of the built-in cluster, in memory, with the semantics of the API server: uids, one rising
+/// resourceVersion, generation, defaults, graceful deletion, and the latest writes for watches. With a journal, a write is
+/// answered after the journal has it, and a write that the journal refuses changes nothing.
+///
+/// Not kept: managedFields. Not done: the finalizer that protects claims in use, deletion of namespaces.
+class store {
+public:
+  using instant = time_source::wall_clock::time_point;
+  /// From the stored object to the wanted one.
+  using edit = std::function<api_result<json>(const json&)>;
+  enum class part { main, status };
+  enum class form { put, patch };
+
+  /// `journal` may be null and otherwise outlives the store.
+  explicit store(journal_port* journal = nullptr, store_bounds bounds = {}, store_names names = {});
+
+  /// Takes over what a journal held. Only on a store without objects. The failure names the first object that cannot be
+  /// read; nothing is taken then. Watches can begin at the image's version and not before.
+  tl::expected<void, std::string> restore(const journal_image& image);
+
+  /// Makes each of these namespaces unless it exists.
+  api_result<void> bootstrap(const std::vector<std::string>& namespaces, instant now);
+
+  // -- reading ----------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] api_result<object_ptr> get(const resource_kind& kind, const std::string& name_space, const std::string& name) const;
+  /// In the order of namespace and name; an empty namespace means all.
+  [[nodiscard]] std::vector<object_ptr> list(const resource_kind& kind, const std::string& name_space, const selection& what) const;
+  /// Of the last write.
+  [[nodiscard]] std::uint64_t version() const noexcept {
+    return version_;
+  }
+  /// Writes up to and with this version are no longer known one by one.
+  [[nodiscard]] std::uint64_t floor() const noexcept {
+    return floor_;
+  }
+  /// The first write after `version`, or nullptr when there is none yet. @pre `version >= floor()`. Valid until the next
+  /// write.
+  [[nodiscard]] const store_event* event_after(std::uint64_t version) const;
+
+  // -- writing ----------------------------------------------------------------------------------------------------
+
+  api_result<written> create(const resource_kind& kind, const std::string& name_space, json object, instant now, write_options how = {});
+  /// A result that equals the stored object is answered and not written. An edit that empties the finalizers of a
+  /// terminating object ends it.
+  api_result<written> update(const resource_kind& kind, const std::string& name_space, const std::string& name, part which, form how_sent,
+                             const edit& change, write_options how = {});
+  api_result<deleted> remove(const resource_kind& kind, const std::string& name_space, const std::string& name, const delete_request& how,
+                             instant now);
+  /// Gives a pod without a node to the one that `binding` names.
+  api_result<void> bind(const std::string& name_space, const std::string& name, const json& binding, instant now);
+
+private:
+  struct key {
+    const resource_kind* kind = nullptr;
+    std::string name_space;
+    std::string name;
+    friend auto operator<=>(const key&, const key&) = default;
+  };
+
+  [[nodiscard]] static std::string journal_key(const key& at);
+  api_result<object_ptr> commit(const key& at, json value, bool removed, bool dry_run);
+  void remember(store_event event);
+
+  journal_port* journal_;
+  store_bounds bounds_;
+  store_names names_;
+  std::map<key, object_ptr> objects_;
+  std::size_t bytes_ = 0;
+  std::uint64_t version_ = 1;
+  std::uint64_t floor_ = 1;
+  std::deque<store_event> events_;
+  std::size_t event_bytes_ = 0;
+};
+
+} // namespace paddock::embedded

@@ -1,0 +1,170 @@
+#pragma once
+
+// Every actor's interface, one comment a message. A refusal (a named error) is an answer: a caf::error of category `verdict`
+// whose context is a `problem` (messages/error.hpp). Messages marked INTERNAL come from the actor itself or its ports.
+
+#include "messages/ids.hpp"
+
+namespace paddock {
+
+/// The taker of what a call sends: a client's own actor, maybe in another process.
+using sink_actor = caf::typed_actor<
+  // A piece of output, in order. The stream is 1 for stdout (and for a file that is read), 2 for stderr.
+  caf::result<void>(atom::output, std::uint8_t, bytes),
+  // So many more bytes of input may be sent to the CALL.
+  caf::result<void>(atom::wanted, std::uint64_t),
+  // What the call says in between: where it stands, or that bytes are missing before the next output.
+  caf::result<void>(atom::noted, call_note),
+  // The call was carried out and this is how it ended. Nothing follows.
+  caf::result<void>(atom::ended, call_end),
+  // The call was not carried out, or nobody knows: see the verdict. Nothing follows.
+  caf::result<void>(atom::failed, problem)>;
+
+/// The CALL: one running call into a guest. It lives until its sink has taken the end; a sink that dies cancels it.
+using call_actor = caf::typed_actor<
+  // The sink takes so many more bytes of output. Never more than granted is in flight.
+  caf::result<void>(atom::grant, std::uint64_t),
+  // A piece of input, at most what was wanted; `true` with the last one.
+  caf::result<void>(atom::input, bytes, bool),
+  // Withdraw: the command is cancelled in the guest, and the end says what is known of it. An attach, a session and a
+  // forwarded port are left, and nothing in the guest is cancelled.
+  caf::result<void>(atom::cancel),
+  // Leave what runs in the guest as it is: a detached run ends as `ExecutionDetached`, a session is detached from.
+  caf::result<void>(atom::leave),
+  // Of a terminal: its new size, columns first; a signal by its name (SIGTERM, SIGKILL, SIGINT, SIGHUP).
+  caf::result<void>(atom::resize, std::int32_t, std::int32_t), caf::result<void>(atom::signal, std::string),
+  // INTERNAL: the guest sent output; wants input; said something; has ended the call.
+  caf::result<void>(atom::output, std::uint8_t, bytes), caf::result<void>(atom::wanted, std::uint64_t),
+  caf::result<void>(atom::noted, call_note), caf::result<void>(atom::landed, landed),
+  // INTERNAL: the WORKSPACE has explained a failure; this is what the sink is told.
+  caf::result<void>(atom::failed, problem)>;
+
+/// Who admitted a CALL and explains its failure. INTERNAL, never in another process.
+using call_owner_actor = caf::typed_actor<
+  // A CALL of this session generation heard this boot id.
+  caf::result<void>(atom::heard, std::uint64_t, std::string),
+  // A CALL of this session generation failed and asks what to tell its sink.
+  caf::result<void>(atom::failed, std::uint64_t, call_actor, std::string, landed)>;
+
+/// The PINNED GUEST: speaks to one guest process and to no other ([G] 23). It never follows a replaced pod, and never suspends
+/// or retires what it does not own. A refusal is `GuestPinRefused` and means that nothing ran; it stays refused. It lives as long
+/// as somebody holds it, and never returns after a crash.
+using pinned_guest_actor = caf::typed_actor<
+  // What it is pinned to.
+  caf::result<pin_spec>(atom::pin),
+  // As the WORKSPACE's, in the pinned guest. `exec`, files, terminals without a session, ports and listings; anything else
+  // is an argument error.
+  caf::result<call_actor>(atom::call, call_spec, sink_actor, caf::timespan),
+  // `quiesce_question` only.
+  caf::result<guest_answer>(atom::ask, guest_question, caf::timespan),
+  // INTERNAL: the guest was asked whether it can be pinned; a question has been answered.
+  caf::result<void>(atom::landed, std::uint64_t, landed),
+  // INTERNAL: what a CALL of this view tells its owner.
+  caf::result<void>(atom::heard, std::uint64_t, std::string),
+  caf::result<void>(atom::failed, std::uint64_t, call_actor, std::string, landed)>;
+
+/// Who is told what a WATCH shows of one name. INTERNAL, never in another process.
+using watcher_actor = caf::typed_actor<
+  // What is known of the name now, and whether changes of it are told (`k8s::sighting`).
+  caf::result<void>(atom::shown, landed)>;
+
+/// The WATCH: the objects of one kind of one namespace, trimmed, as list and watch tell them. It forgets watchers that end. The NODE
+/// starts it again after a crash, and says so to the SHARDs. INTERNAL, never in another process.
+using watch_actor = caf::typed_actor<
+  // From now on tells the watcher of this name: at once, after each change, and when it can no longer tell, or can again. A watcher
+  // watches one name; the latest counts.
+  caf::result<void>(atom::watch, std::string, watcher_actor),
+  // INTERNAL: news of the port.
+  caf::result<void>(atom::landed, landed)>;
+
+} // namespace paddock
+
+CAF_BEGIN_TYPE_ID_BLOCK(paddock_handles, ::paddock::first_handle_type_id)
+
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::sink_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::call_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::pinned_guest_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::call_owner_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::watcher_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::watch_actor))
+
+CAF_END_TYPE_ID_BLOCK(paddock_handles)
+
+namespace paddock {
+
+/// The WORKSPACE: the one place where a workspace is changed. Its mailbox and queue order the verbs; a verb that is under way
+/// is never overtaken. State is rebuilt from the cluster after a start; nothing is remembered that the cluster does not know.
+using workspace_actor = caf::typed_actor<
+  // Creates, adopts or wakes. The answer proves a bound session whose guest passed the privilege probe.
+  caf::result<opened_view>(atom::open, open_spec, caf::timespan),
+  // The answer proves that the pod is gone and the disk kept. Joins a suspend that is under way.
+  caf::result<workspace_view>(atom::suspend, suspend_spec, caf::timespan),
+  // As `open`, for a workspace that exists.
+  caf::result<opened_view>(atom::resume, open_spec, caf::timespan),
+  // Deletes the Sandbox and with it the disk. The answer proves that the name is free of this object. The SHARD then
+  // ends the actor.
+  caf::result<void>(atom::remove, caf::timespan),
+  // What this node's session holds; never asks the cluster.
+  caf::result<workspace_view>(atom::view),
+  // Starts a call. The answer is its CALL, and not yet its end, which the sink is told. Refused at admission when the
+  // workspace is not running: nothing is dialled.
+  caf::result<call_actor>(atom::call, call_spec, sink_actor, caf::timespan),
+  // Asks the guest; refused at admission as a call is. A quiesce and a flush wait in line with the verbs.
+  caf::result<guest_answer>(atom::ask, guest_question, caf::timespan),
+  // A view of the guest that is named and of no other. An incomplete pin is `PinIncomplete`; nothing is sent.
+  caf::result<pinned_guest_actor>(atom::pin, pin_spec),
+  // What a pinned view compares itself with: the session's identity, its endpoint and generation. Never asks the cluster.
+  caf::result<landed>(atom::identity),
+  // Refuses new work, withdraws what is under way, ends when that has ended.
+  caf::result<void>(atom::stop),
+  // INTERNAL: the verb under way, or a question, has ended.
+  caf::result<void>(atom::landed, std::uint64_t, landed),
+  // INTERNAL: a CALL of this session generation heard this boot id.
+  caf::result<void>(atom::heard, std::uint64_t, std::string),
+  // INTERNAL: a CALL of this session generation failed and asks what to tell its sink.
+  caf::result<void>(atom::failed, std::uint64_t, call_actor, std::string, landed),
+  // INTERNAL: the cluster was looked at after a failed call.
+  caf::result<void>(atom::explained, std::uint64_t, call_actor, landed),
+  // INTERNAL: the NODE's WATCH of Sandboxes; what it shows of this workspace's.
+  caf::result<void>(atom::watch, watch_actor), caf::result<void>(atom::shown, landed)>;
+
+/// The SHARD: starts the WORKSPACEs of its share on their first message, and again after a crash with back-off. It answers
+/// for them, so that a crash is `OutcomeUnknown` to every caller and never "failed". The first argument is the id.
+using shard_actor = caf::typed_actor<caf::result<opened_view>(atom::open, std::string, open_spec, caf::timespan),
+                                     caf::result<workspace_view>(atom::suspend, std::string, suspend_spec, caf::timespan),
+                                     caf::result<opened_view>(atom::resume, std::string, open_spec, caf::timespan),
+                                     caf::result<void>(atom::remove, std::string, caf::timespan),
+                                     // Empty fields where no WORKSPACE is alive; starts none.
+                                     caf::result<workspace_view>(atom::view, std::string),
+                                     caf::result<call_actor>(atom::call, std::string, call_spec, sink_actor, caf::timespan),
+                                     caf::result<guest_answer>(atom::ask, std::string, guest_question, caf::timespan),
+                                     caf::result<pinned_guest_actor>(atom::pin, std::string, pin_spec),
+                                     // How many WORKSPACEs are alive.
+                                     caf::result<std::uint64_t>(atom::count), caf::result<void>(atom::stop),
+                                     // INTERNAL: the back-off of a crashed WORKSPACE is over.
+                                     caf::result<void>(atom::restart, std::string),
+                                     // INTERNAL: the NODE's WATCH of Sandboxes, for the WORKSPACEs.
+                                     caf::result<void>(atom::watch, watch_actor)>;
+
+/// The NODE: the published address of a process. Checks ids, finds the SHARD, and answers inventories itself.
+using node_actor =
+  caf::typed_actor<caf::result<node_info>(atom::info), caf::result<opened_view>(atom::open, std::string, open_spec, caf::timespan),
+                   caf::result<workspace_view>(atom::suspend, std::string, suspend_spec, caf::timespan),
+                   caf::result<opened_view>(atom::resume, std::string, open_spec, caf::timespan),
+                   caf::result<void>(atom::remove, std::string, caf::timespan),
+                   // One workspace as the cluster and this node's session see it; wakes nothing.
+                   caf::result<workspace_view>(atom::get, std::string, caf::timespan),
+                   // Every workspace of the namespace; wakes nothing, reads no pod.
+                   caf::result<std::vector<workspace_view>>(atom::list, caf::timespan),
+                   caf::result<call_actor>(atom::call, std::string, call_spec, sink_actor, caf::timespan),
+                   caf::result<guest_answer>(atom::ask, std::string, guest_question, caf::timespan),
+                   // The handle of a view of the guest named; any process may hold it.
+                   caf::result<pinned_guest_actor>(atom::pin, std::string, pin_spec),
+                   // Refuses new work and ends when every WORKSPACE has ended. Taken from this process only.
+                   caf::result<void>(atom::stop),
+                   // INTERNAL: an inventory was read.
+                   caf::result<void>(atom::landed, std::uint64_t, landed),
+                   // INTERNAL: the back-off of a crashed WATCH is over.
+                   caf::result<void>(atom::restart)>;
+
+} // namespace paddock

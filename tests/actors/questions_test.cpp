@@ -1,0 +1,195 @@
+#define CAF_SUITE questions
+
+#include "tests/actors/actor_fixture.hpp"
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+constexpr caf::timespan minute = 1min;
+
+struct fixture : actor_fixture {
+  fixture() {
+    me = make_workspace();
+  }
+  void open() {
+    ask<opened_view>(me, atom::open_v, open_spec{}, minute);
+    transitions.opens.back().to({running(), workspace::opened{}});
+    sched.run();
+  }
+  template <class Question>
+  std::shared_ptr<answer_of<guest_answer>> put(Question what) {
+    return ask<guest_answer>(me, atom::ask_v, guest_question{std::move(what)}, minute);
+  }
+  workspace_actor me;
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(questions_tests, fixture)
+
+SCENARIO("a question goes to the guest of the session, and its answer comes back") {
+  open();
+  const auto got = put(sessions_question{});
+  REQUIRE_EQ(guests.asks.size(), 1u);
+  CHECK_EQ(guests.asks[0].where.host, "127.9.9.9");
+  CHECK(!guests.asks[0].where.pinned);
+  CHECK(std::holds_alternative<workspace::list_sessions>(guests.asks[0].what));
+  auto row = guest::session_row{};
+  row.session = "s1";
+  row.exit_code = -1;
+  row.signal = 9;
+  guests.asks[0].to(workspace::reply{std::vector<guest::session_row>{row}});
+  sched.run();
+  REQUIRE(got->value);
+  const auto& rows = std::get<sessions_answer>(got->value->what).sessions;
+  REQUIRE_EQ(rows.size(), 1u);
+  CHECK_EQ(rows[0].session, "s1");
+  CHECK(rows[0].signal == 9);
+}
+
+SCENARIO("questions of several callers are with the guest at the same time") {
+  open();
+  const auto first = put(sessions_question{});
+  const auto second = put(session_kill_question{"s1", ""});
+  const auto third = put(cancel_question{"exec_1"});
+  REQUIRE_EQ(guests.asks.size(), 3u);
+  CHECK(!std::get<workspace::kill_session>(guests.asks[1].what).signal);
+  guests.asks[2].to(workspace::reply{});
+  guests.asks[0].to(workspace::reply{std::vector<guest::session_row>{}});
+  sched.run();
+  CHECK(first->value);
+  CHECK(!second->value);
+  REQUIRE(third->value);
+  CHECK(std::holds_alternative<done_answer>(third->value->what));
+}
+
+SCENARIO("a question to a workspace that is not running is refused at admission and nothing is dialled") {
+  open();
+  ask<workspace_view>(me, atom::suspend_v, suspend_spec{}, minute);
+  transitions.suspends.at(0).to({suspended(), workspace::done{}});
+  sched.run();
+  for (const auto& got : {put(sessions_question{}), put(quiesce_question{}), put(flush_question{}), put(session_start_question{})}) {
+    REQUIRE(got->why);
+    CHECK_EQ(got->why->reason, "WorkspaceSuspended");
+    CHECK_NE(got->why->details.find("admission"), std::string::npos);
+  }
+  CHECK(guests.log.empty());
+}
+
+SCENARIO("a question to a WORKSPACE that has just started waits until the cluster was read") {
+  const auto asked = put(sessions_question{});
+  const auto flushed = put(flush_question{});
+  CHECK_EQ(transitions.log, std::vector<std::string>({"take_up"}));
+  CHECK(guests.asks.empty());
+  transitions.take_ups.at(0).to({running(), workspace::done{}});
+  sched.run();
+  CHECK_EQ(guests.asks.size(), 2u);
+  CHECK(!asked->value);
+  CHECK(!flushed->value);
+}
+
+SCENARIO("what the cluster says to a WORKSPACE that knows nothing is the answer of the questions in line") {
+  const auto quiesced = put(quiesce_question{});
+  const auto flushed = put(flush_question{});
+  CHECK_EQ(transitions.log, std::vector<std::string>({"take_up"}));
+  workspace::refuse(transitions.take_ups.at(0), {}, workspace::destroyed{"take_up", "desk"});
+  sched.run();
+  for (const auto& got : {quiesced, flushed}) {
+    REQUIRE(got->why);
+    CHECK_EQ(got->why->reason, "SandboxDestroyed");
+  }
+  // Nothing is known still: the next one asks the cluster again, and once.
+  const auto next = put(flush_question{});
+  CHECK_EQ(transitions.log, std::vector<std::string>({"take_up", "take_up"}));
+  transitions.take_ups.at(1).to({{}, workspace::done{}});
+  sched.run();
+  REQUIRE(next->why);
+  CHECK_EQ(transitions.take_ups.size(), 2u);
+  CHECK(guests.asks.empty());
+}
+
+SCENARIO("that the time of one question was up is no answer for those behind it") {
+  const auto quiesced = ask<guest_answer>(me, atom::ask_v, guest_question{quiesce_question{}}, caf::timespan{100ms});
+  const auto flushed = put(flush_question{});
+  time.at += 200ms;
+  workspace::refuse(transitions.take_ups.at(0), {}, workspace::destroyed{"take_up", "desk"});
+  sched.run();
+  REQUIRE(quiesced->why);
+  CHECK(!flushed->why);
+  REQUIRE_EQ(transitions.take_ups.size(), 2u);
+  workspace::refuse(transitions.take_ups.at(1), {}, workspace::destroyed{"take_up", "desk"});
+  sched.run();
+  REQUIRE(flushed->why);
+  CHECK_EQ(flushed->why->reason, "SandboxDestroyed");
+}
+
+SCENARIO("a quiesce and a flush wait in line with the verbs") {
+  open();
+  auto grace = quiesce_question{caf::timespan{2s}, false};
+  const auto quiesced = put(grace);
+  const auto suspended_later = ask<workspace_view>(me, atom::suspend_v, suspend_spec{}, minute);
+  const auto flushed = put(flush_question{});
+  const auto sessions = put(sessions_question{}); // stands in no line
+  REQUIRE_EQ(guests.asks.size(), 2u);
+  CHECK(std::get<workspace::quiesce_guest>(guests.asks[0].what).how.grace == 2000ms);
+  CHECK(std::holds_alternative<workspace::list_sessions>(guests.asks[1].what));
+  CHECK(transitions.suspends.empty());
+  guests.asks[0].to(workspace::reply{guest::quiesce_report{{{12, "sleep", "SIGTERM"}}, "pid-namespace", 2000, 1}});
+  sched.run();
+  REQUIRE(quiesced->value);
+  CHECK_EQ(std::get<quiesce_answer>(quiesced->value->what).stopped.at(0).pid, 12);
+  REQUIRE_EQ(transitions.suspends.size(), 1u);
+  CHECK_EQ(guests.asks.size(), 2u);
+  transitions.suspends[0].to({suspended(), workspace::done{}});
+  sched.run();
+  CHECK(suspended_later->value);
+  // The flush came after the suspend: there is no guest any more, and nothing is dialled.
+  REQUIRE(flushed->why);
+  CHECK_EQ(flushed->why->reason, "WorkspaceSuspended");
+  CHECK_EQ(guests.asks.size(), 2u);
+}
+
+SCENARIO("a question that failed is explained by what the cluster says") {
+  open();
+  const auto got = put(sessions_question{});
+  guests.asks.at(0).to(tl::unexpected{workspace::failure{guest::failure{guest::dial_failed{"127.9.9.9", 1024, "refused"}}}});
+  sched.run();
+  CHECK(!got->why);
+  REQUIRE_EQ(transitions.explains.size(), 1u);
+  CHECK_EQ(transitions.explains[0].operation, "listSessions");
+  workspace::refuse(transitions.explains[0], suspended(), workspace::suspended{"listSessions", "desk", "namzu-ws-desk", "transport"});
+  sched.run();
+  REQUIRE(got->why);
+  CHECK_EQ(got->why->reason, "WorkspaceSuspended");
+  // The session is what the cluster says from now on.
+  const auto next = put(sessions_question{});
+  REQUIRE(next->why);
+  CHECK_EQ(guests.asks.size(), 1u);
+}
+
+SCENARIO("a stop withdraws the questions that the guest has, and ends after their answers") {
+  open();
+  const auto asked = put(sessions_question{});
+  const auto flushed = put(flush_question{});
+  const auto behind = put(flush_question{});
+  self->monitor(me);
+  self->send(me, atom::stop_v);
+  sched.run();
+  CHECK_EQ(guests.cancelled.size(), 2u);
+  REQUIRE(behind->why);
+  CHECK_EQ(behind->why->reason, "NodeStopping");
+  CHECK(self->mailbox().empty());
+  for (const auto& x : guests.asks)
+    x.to(tl::unexpected{workspace::failure{guest::failure{guest::withdrawn{}}}});
+  sched.run();
+  for (const auto& x : transitions.explains)
+    workspace::refuse(x, x.before, x.original);
+  sched.run();
+  CHECK(asked->why);
+  CHECK(flushed->why);
+  CHECK(!self->mailbox().empty());
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()

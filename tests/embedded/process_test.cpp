@@ -1,0 +1,265 @@
+#define CAF_SUITE process
+
+#include "embedded/flows/cgroup.hpp"
+#include "embedded/flows/process.hpp"
+#include "embedded/flows/process_mark.hpp"
+#include "tests/support/run_flow.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <caf/test/bdd_dsl.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <signal.h>
+#include <thread>
+#include <tuple>
+#include <unistd.h>
+
+using namespace paddock;
+using namespace paddock::embedded;
+namespace asio = boost::asio;
+
+namespace {
+
+const auto family = "test" + std::to_string(::getpid());
+
+process_request shell(const std::string& script) {
+  return {"/bin/sh", {"-c", script}, {{"PATH", "/usr/bin:/bin"}, {"GIVEN", "yes"}}, "/", family};
+}
+
+asio::awaitable<std::string> read_all(process& from) {
+  std::string text;
+  // Up to the end, which is an error to a reader that knows no length.
+  std::ignore = co_await asio::async_read(from.output(), asio::dynamic_buffer(text), asio::as_tuple(asio::use_awaitable));
+  co_return text;
+}
+
+asio::awaitable<std::string> read_line(process& from) {
+  std::string text;
+  for (auto c = char{0}; !text.ends_with('\n');) {
+    auto [error, n] = co_await from.output().async_read_some(asio::buffer(&c, 1), asio::as_tuple(asio::use_awaitable));
+    if (error)
+      break;
+    text += c;
+  }
+  co_return text;
+}
+
+std::unique_ptr<process> start(asio::io_context& on, process_request what) {
+  auto got = process::start(on.get_executor(), std::move(what));
+  if (!got)
+    CAF_FAIL(got.error());
+  return std::move(*got);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+SCENARIO("a program runs without capabilities, in a session of its own and with three descriptors") {
+  asio::io_context on;
+  // A descriptor that is not closed on exec must not reach it either.
+  auto leak = ::dup(0);
+  auto child = start(on, shell("cat /proc/self/status; ls -l /proc/$$/fd; umask; pwd; env; echo sid $(cut -d' ' -f6 /proc/$$/stat)"));
+  auto id = child->id();
+  auto text = test::run_flow(on, read_all(*child));
+  auto end = test::run_flow(on, child->ended());
+  ::close(leak);
+  CHECK_EQ(end.code, 0);
+  CHECK_EQ(end.signal, 0);
+  for (const auto* set : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"})
+    CHECK(contains(text, std::string{set} + ":\t0000000000000000\n"));
+  CHECK(contains(text, "NoNewPrivs:\t1\n"));
+  CHECK(contains(text, "0022\n"));
+  CHECK(contains(text, "GIVEN=yes\n"));
+  CHECK(!contains(text, "HOME="));
+  CHECK(contains(text, "sid " + std::to_string(id) + "\n"));
+  CHECK(contains(text, " 0 -> /dev/null"));
+  CHECK(!contains(text, " 3 -> "));
+  CHECK(!contains(text, " " + std::to_string(leak) + " -> "));
+}
+
+SCENARIO("a program that ends is reported with its code or signal") {
+  asio::io_context on;
+  auto failed = start(on, shell("exit 7"));
+  CHECK(test::run_flow(on, failed->ended()) == (process_end{7, 0}));
+  GIVEN("one that waits") {
+    auto waits = start(on, shell("echo up; exec sleep 600"));
+    REQUIRE_EQ(test::run_flow(on, read_line(*waits)), "up\n");
+    WHEN("it gets TERM") {
+      waits->signal(SIGTERM);
+      THEN("it ended by it, and asking again gives the same answer") {
+        CHECK(test::run_flow(on, waits->ended()) == (process_end{0, SIGTERM}));
+        CHECK(test::run_flow(on, waits->ended()) == (process_end{0, SIGTERM}));
+      }
+    }
+  }
+  GIVEN("one that ignores TERM") {
+    auto stubborn = start(on, shell("trap '' TERM; echo up; while :; do sleep 600; done"));
+    REQUIRE_EQ(test::run_flow(on, read_line(*stubborn)), "up\n");
+    stubborn->signal(SIGTERM);
+    auto waiting = test::start_flow(on, stubborn->ended());
+    test::run_ready(on);
+    CHECK(!waiting.done());
+    WHEN("it gets KILL") {
+      stubborn->signal(SIGKILL);
+      THEN("it has ended") {
+        test::run_until(on, [&] { return waiting.done(); });
+        CHECK(waiting.get() == (process_end{0, SIGKILL}));
+      }
+    }
+  }
+}
+
+SCENARIO("nothing that a program left behind outlives it") {
+  asio::io_context on;
+  GIVEN("a program that starts another in a session and group of its own") {
+    auto script = "setsid sh -c 'echo $$; exec sleep 600' & wait";
+    auto child = start(on, shell(script));
+    auto left = static_cast<pid_t>(std::stol(test::run_flow(on, read_line(*child))));
+    REQUIRE(::kill(left, 0) == 0);
+    WHEN("it is killed") {
+      child->signal(SIGKILL);
+      test::run_flow(on, child->ended());
+      THEN("the other one is killed, too") {
+        // It may still wait to be collected by whoever adopted it.
+        auto dead = [left] {
+          auto file = std::ifstream{"/proc/" + std::to_string(left) + "/stat"};
+          std::string line;
+          return !std::getline(file, line) || line.find(") Z ") != std::string::npos || line.find(") X ") != std::string::npos;
+        };
+        test::run_until(on, dead);
+        CHECK(dead());
+      }
+    }
+  }
+}
+
+SCENARIO("a family is ended as a whole and no other") {
+  asio::io_context on;
+  auto first = start(on, shell("exec sleep 600"));
+  auto second = start(on, shell("exec sleep 600"));
+  auto stranger = shell("exec sleep 600");
+  stranger.family = family + "0";
+  auto other = start(on, stranger);
+  end_family(family);
+  CHECK(test::run_flow(on, first->ended()) == (process_end{0, SIGKILL}));
+  CHECK(test::run_flow(on, second->ended()) == (process_end{0, SIGKILL}));
+  CHECK(::kill(other->id(), 0) == 0);
+  auto still = test::start_flow(on, other->ended());
+  test::run_ready(on);
+  CHECK(!still.done());
+}
+
+SCENARIO("what hid from its family by another session and an empty environment is found by its group") {
+  if (::geteuid() != 0)
+    return; // only root may give a group
+  asio::io_context on;
+  auto child = start(on, shell("setsid env -i sleep 600 & echo $!; wait"));
+  auto hidden = static_cast<pid_t>(std::stol(test::run_flow(on, read_line(*child))));
+  auto clear = [hidden] {
+    auto file = std::ifstream{"/proc/" + std::to_string(hidden) + "/environ", std::ios::binary};
+    return file.peek() == std::ifstream::traits_type::eof();
+  };
+  test::run_until(on, clear);
+  REQUIRE(clear());
+  end_family(family);
+  // Before the child's own end is taken, which would end what it left behind.
+  auto dead = [hidden] {
+    auto file = std::ifstream{"/proc/" + std::to_string(hidden) + "/stat"};
+    std::string line;
+    return !std::getline(file, line) || line.find(") Z ") != std::string::npos || line.find(") X ") != std::string::npos;
+  };
+  test::run_until(on, dead);
+  CHECK(dead());
+}
+
+SCENARIO("a program without a folder is looked for where its environment says") {
+  asio::io_context on;
+  auto what = shell("exit 3");
+  what.program = "sh";
+  CHECK(test::run_flow(on, start(on, what)->ended()) == (process_end{3, 0}));
+  what.environment = {{"PATH", "/nowhere"}};
+  auto missing = process::start(on.get_executor(), what);
+  REQUIRE(!missing);
+  CHECK(contains(missing.error(), "could not run the program sh"));
+}
+
+SCENARIO("a process enters its cgroup before it becomes the program, or does not start") {
+  asio::io_context on;
+  auto name = (std::filesystem::temp_directory_path() / "paddock-cgroup-XXXXXX").string();
+  REQUIRE(::mkdtemp(name.data()) != nullptr);
+  auto folder = std::filesystem::path{name};
+  std::ofstream{folder / "cgroup.procs"};
+  auto what = shell("exit 0");
+  what.cgroup = folder;
+  CHECK(test::run_flow(on, start(on, what)->ended()) == process_end{});
+  auto file = std::ifstream{folder / "cgroup.procs"};
+  CHECK_EQ((std::string{std::istreambuf_iterator<char>{file}, {}}), "0");
+  std::filesystem::remove_all(folder);
+  auto refused = process::start(on.get_executor(), what);
+  REQUIRE(!refused);
+  CHECK(contains(refused.error(), "cgroup"));
+}
+
+SCENARIO("limits become the files of a cgroup, and where there is none it is said why") {
+  auto name = (std::filesystem::temp_directory_path() / "paddock-cgroup-XXXXXX").string();
+  REQUIRE(::mkdtemp(name.data()) != nullptr);
+  auto folder = std::filesystem::path{name};
+  CHECK(contains(cgroup_tree::below(folder, "f").fault(), "no cpu and memory controllers"));
+  std::ofstream{folder / "cgroup.controllers"} << "cpuset cpu io memory\n";
+  {
+    auto tree = cgroup_tree::below(folder, "f");
+    CHECK_EQ(tree.fault(), "");
+    auto read = [](const std::filesystem::path& from) {
+      auto in = std::ifstream{from};
+      return std::string{std::istreambuf_iterator<char>{in}, {}};
+    };
+    CHECK_EQ(read(folder / "cgroup.subtree_control"), "+cpu +memory");
+    CHECK(!tree.make("none", 0, 0));
+    auto made = tree.make("c", 1.5, 1024.0 * 1024);
+    REQUIRE(made);
+    CHECK_EQ(read(*made / "cpu.max"), "150000 100000");
+    CHECK_EQ(read(*made / "memory.max"), "1048576");
+    tree.remove(*made);
+    CHECK_EQ(read(*made / "cgroup.kill"), "1");
+  }
+  std::filesystem::remove_all(folder);
+}
+
+SCENARIO("a process that is forgotten is killed") {
+  asio::io_context on;
+  auto id = pid_t{0};
+  {
+    auto child = start(on, shell("exec sleep 600"));
+    id = child->id();
+    REQUIRE(::kill(id, 0) == 0);
+  }
+  CHECK(::kill(id, 0) != 0);
+}
+
+SCENARIO("a process ends with the thread that started it") {
+  asio::io_context on;
+  auto child = std::unique_ptr<process>{};
+  std::thread{[&] { child = start(on, shell("exec sleep 600")); }}.join();
+  CHECK(test::run_flow(on, child->ended()) == (process_end{0, SIGKILL}));
+}
+
+SCENARIO("what cannot be started is refused with the reason") {
+  asio::io_context on;
+  auto missing = process::start(on.get_executor(), {"/nowhere/program", {}, {}, "/", family});
+  REQUIRE(!missing);
+  CHECK(contains(missing.error(), "/nowhere/program"));
+  CHECK(contains(missing.error(), "No such file"));
+  auto plain = process::start(on.get_executor(), {PADDOCK_TEST_RECORDINGS "/sandbox_controller.json", {}, {}, "/", family});
+  REQUIRE(!plain);
+  CHECK(contains(plain.error(), "Permission denied"));
+  auto folder = process::start(on.get_executor(), {"/bin/sh", {}, {}, "/nowhere", family});
+  REQUIRE(!folder);
+  CHECK(contains(folder.error(), "folder /nowhere"));
+}

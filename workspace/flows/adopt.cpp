@@ -1,0 +1,191 @@
+#include "workspace/flows/adopt.hpp"
+
+#include "k8s/objects.hpp"
+#include "k8s/paths.hpp"
+#include "workspace/adopt_checks.hpp"
+#include "workspace/bind_judge.hpp"
+#include "workspace/disks.hpp"
+#include "workspace/flows/fenced.hpp"
+#include "workspace/flows/start.hpp"
+#include "workspace/flows/verbs_steps.hpp"
+
+namespace paddock::workspace {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// The checks of [W] 3.1.3 steps 2, 4, 5 and 7, and the uid before them. On success `now` may write to the object.
+result<void> check_standing(const world& on, const id& which, const adoption& how, session& now, const nlohmann::json& object) {
+  const auto seen = k8s::read_sandbox(object);
+  if (how.expect && seen.uid != how.expect)
+    return tl::unexpected{not_the_expected(which, "sandbox-uid", *how.expect, seen.uid)};
+  if (now.sandbox && seen.uid != now.sandbox)
+    return tl::unexpected{failure{replaced{which.text(), which.sandbox_name(), now.sandbox, seen.uid}}};
+  const auto& space = on.how.name_space;
+  auto ok = check_block_disks(seen.volume_claim_templates, seen.pod_template, sandbox_source(which.sandbox_name(), space));
+  if (!ok)
+    return ok;
+  const auto refreshing = how.refresh && seen.mode == k8s::operating_mode::suspended;
+  ok = check_configuration(object, which.sandbox_name(), how.wanted, refreshing);
+  if (!ok)
+    return ok;
+  ok = take_hold(on, which, operation::create, now, object);
+  // Per-sandbox egress stands here: its policies are verified again for this uid, before anything is written.
+  if (!ok || !refreshing)
+    return ok;
+  const auto source = refresh_source(how.wanted.template_name, space, which.sandbox_name());
+  ok = check_same_disks(how.from->claims, seen.volume_claim_templates, source);
+  if (!ok)
+    return ok;
+  return check_block_disks(seen.volume_claim_templates, how.from->pod_template, source);
+}
+
+/// The one write of an adopt ([W] 3.1.3 step 9), for an object in this mode.
+k8s::sandbox_write write_for(const adoption& how, const session& now, bool is_suspended) {
+  auto what = k8s::sandbox_write{};
+  if (!is_suspended)
+    return what;
+  what.mode = k8s::operating_mode::running;
+  what.only_if_suspended = how.refresh || now.sandbox;
+  if (how.refresh) {
+    what.more_annotations.emplace_back(k8s::template_hash_annotation, how.from->hash);
+    what.pod_template = how.from->pod_template;
+  }
+  return what;
+}
+
+} // namespace
+
+failure not_the_expected(const id& which, const char* what, const sandbox_uid& expected, const std::optional<sandbox_uid>& actual) {
+  return identity_mismatch{which.text(), which.sandbox_name(), what, expected.text(),
+                           actual ? std::optional{actual->text()} : std::nullopt};
+}
+
+asio::awaitable<result<std::optional<pod_uid>>> look_for_draining_pod(world& on, id which, deadline until) {
+  auto got = co_await read(on, k8s::pods_path(on.how.name_space, which.sandbox_name()), until);
+  if (got)
+    co_return draining_uid(*got);
+  if (is_gone(got.error()))
+    co_return std::optional<pod_uid>{};
+  co_return tl::unexpected{failure{got.error()}};
+}
+
+asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, session before, deadline until) {
+  auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
+  if (!object) {
+    auto why = failure{object.error()};
+    if (is_gone(object.error()) && how.expect)
+      why = not_the_expected(which, "sandbox-absent", *how.expect, std::nullopt);
+    if (is_gone(object.error()) && before.sandbox) {
+      before.at = state::deleted;
+      drop(before);
+    }
+    co_return end_with<opened>(std::move(before), std::move(why));
+  }
+  auto now = before;
+  auto ok = check_standing(on, which, how, now, *object);
+  if (!ok)
+    co_return end_with<opened>(std::move(before), ok.error());
+  auto draining = co_await look_for_draining_pod(on, which, until);
+  if (!draining)
+    co_return end_with<opened>(std::move(before), draining.error());
+  const auto is_suspended = k8s::read_sandbox(*object).mode == k8s::operating_mode::suspended;
+  now.template_name = how.wanted.template_name;
+  auto written =
+    co_await write_fenced(on, write_target(which, operation::create, holder_of(now)), write_for(how, now, is_suspended), *object, until);
+  if (!written) {
+    if (!note_unknown(on, now, written.error()))
+      co_return end_with<opened>(std::move(before), written.error());
+    if (is_suspended && now.sandbox)
+      now.at = state::resuming;
+    co_return end_with<opened>(std::move(now), written.error());
+  }
+  auto woke = is_suspended && !written->yielded;
+  auto revision = k8s::read_sandbox(*object).template_hash;
+  if (written->yielded) {
+    // Somebody else woke it in between: what stands now is adopted as a running object is.
+    object = std::move(written->object);
+    revision = k8s::read_sandbox(*object).template_hash;
+    ok = check_configuration(*object, which.sandbox_name(), how.wanted, false);
+    if (!ok)
+      co_return end_with<opened>(std::move(before), ok.error());
+    written = co_await write_fenced(on, write_target(which, operation::create, holder_of(now)), k8s::sandbox_write(), *object, until);
+    if (!written) {
+      const auto unknown = note_unknown(on, now, written.error());
+      co_return end_with<opened>(unknown ? std::move(now) : std::move(before), written.error());
+    }
+  } else if (woke && how.refresh)
+    revision = how.from->hash;
+  note_written(now);
+  now.from = woke ? origin::resumed : origin::adopted_running;
+  now.revision = revision;
+  now.revision_current = how.from && revision == how.from->hash;
+  auto start = start_policy{operation::create, {}, woke, how.leave_on_failure};
+  start.bind.retiring = *draining ? *draining : now.retired_pod;
+  start.bind.await_replacement = is_suspended || start.bind.retiring;
+  const auto from = now.from;
+  auto started = co_await start_session(on, which, std::move(now), std::move(start), until);
+  co_return opened_as(std::move(started), from);
+}
+
+// -- taking up ---------------------------------------------------------------
+
+namespace {
+
+asio::awaitable<transition<done>> take_up_steps(world& on, id which, session before, deadline until) {
+  auto usable = check(on.how);
+  if (!usable)
+    co_return end_with<done>(std::move(before), usable.error());
+  auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
+  if (!object) {
+    if (is_gone(object.error()) && before.sandbox) {
+      before.at = state::deleted;
+      drop(before);
+    }
+    co_return end_with<done>(std::move(before), failure{object.error()});
+  }
+  // The object says which template it was built from; a host that has just started cannot know better.
+  auto how = adoption{};
+  how.wanted.template_name = before.template_name;
+  if (how.wanted.template_name.empty())
+    how.wanted.template_name = template_of(*object).value_or(on.how.template_name);
+  how.wanted.runtime_class = on.how.runtime_class;
+  auto now = before;
+  auto ok = check_standing(on, which, how, now, *object);
+  if (!ok)
+    co_return end_with<done>(std::move(before), ok.error());
+  const auto seen = k8s::read_sandbox(*object);
+  now.template_name = how.wanted.template_name;
+  now.revision_current = now.revision_current && now.revision && now.revision == seen.template_hash;
+  now.revision = seen.template_hash;
+  auto pod = co_await read(on, k8s::pods_path(on.how.name_space, which.sandbox_name()), until);
+  if (!pod && !is_gone(pod.error()))
+    co_return end_with<done>(std::move(before), failure{pod.error()});
+  if (seen.mode == k8s::operating_mode::suspended) {
+    const auto standing = pod ? see_pod(*pod, now.sandbox) : pod_seen{};
+    retire(now);
+    if (standing.uid)
+      now.retired_pod = standing.uid;
+    now.at = !pod || standing.what == pod_seen::kind::stopped ? state::suspended : state::suspending;
+    co_return transition<done>{std::move(now), done{}};
+  }
+  auto written = co_await write_fenced(on, write_target(which, operation::create, holder_of(now)), k8s::sandbox_write(), *object, until);
+  if (!written) {
+    const auto unknown = note_unknown(on, now, written.error());
+    co_return end_with<done>(unknown ? std::move(now) : std::move(before), written.error());
+  }
+  note_written(now);
+  auto start = start_policy{operation::create, {}, false, false};
+  start.bind.retiring = pod ? draining_uid(*pod) : std::nullopt;
+  start.bind.await_replacement = start.bind.retiring.has_value();
+  co_return co_await start_session(on, which, std::move(now), std::move(start), until);
+}
+
+} // namespace
+
+asio::awaitable<transition<done>> take_up(world& on, id which, session before, deadline until) {
+  return without_throwing(take_up_steps(on, std::move(which), std::move(before), until));
+}
+
+} // namespace paddock::workspace

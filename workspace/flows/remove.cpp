@@ -1,0 +1,58 @@
+#include "k8s/paths.hpp"
+#include "workspace/flows/fenced.hpp"
+#include "workspace/flows/verbs_steps.hpp"
+
+namespace paddock::workspace {
+
+namespace asio = boost::asio;
+
+namespace {
+
+transition<done> deleted(session now) {
+  drop(now);
+  now.at = state::deleted;
+  return {std::move(now), done{}};
+}
+
+asio::awaitable<transition<done>> remove_steps(world& on, id which, session before, deadline until) {
+  auto over = co_await withdrawn();
+  if (over)
+    co_return end_with<done>(std::move(before), withdrawal());
+  auto usable = check(on.how);
+  if (!usable)
+    co_return end_with<done>(std::move(before), usable.error());
+  if (before.at == state::deleted)
+    co_return transition<done>{std::move(before), done{}};
+  auto now = before;
+  auto seen = std::optional<nlohmann::json>{};
+  // Only a session that was told no uid, by a host without epochs, deletes what it has not read ([W] P3, P10).
+  if (on.how.fenced || now.epoch || now.sandbox || now.at == state::unknown) {
+    auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
+    if (!object && is_gone(object.error()))
+      co_return deleted(std::move(now));
+    if (!object)
+      co_return end_with<done>(std::move(before), failure{object.error()});
+    auto ok = take_hold(on, which, operation::destroy, now, *object);
+    if (!ok)
+      co_return end_with<done>(std::move(before), ok.error());
+    seen = std::move(*object);
+  }
+  // Terminals end here, before the session does.
+  drop(now);
+  if (now.at == state::running)
+    now.at = state::suspending;
+  auto gone = co_await delete_fenced(on, write_target(which, operation::destroy, holder_of(now)), std::move(seen), until);
+  if (gone)
+    co_return deleted(std::move(now));
+  if (note_unknown(on, now, gone.error()))
+    now.at = state::suspending;
+  co_return end_with<done>(std::move(now), gone.error());
+}
+
+} // namespace
+
+asio::awaitable<transition<done>> remove(world& on, id which, session before, deadline until) {
+  return without_throwing(remove_steps(on, std::move(which), std::move(before), until));
+}
+
+} // namespace paddock::workspace

@@ -1,0 +1,137 @@
+#include "k8s/objects.hpp"
+#include "k8s/paths.hpp"
+#include "workspace/disks.hpp"
+#include "workspace/flows/adopt.hpp"
+#include "workspace/flows/fenced.hpp"
+#include "workspace/flows/start.hpp"
+#include "workspace/flows/verbs_steps.hpp"
+#include "workspace/pod_template.hpp"
+
+namespace paddock::workspace {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// The template of a refresh, checked against the disks of the Sandbox ([W] 3.5 step 7).
+asio::awaitable<result<usable_template>> fetch_refresh(world& on, id which, overlay wanted, nlohmann::json claims, deadline until) {
+  auto object = co_await read(on, k8s::template_path(on.how.name_space, wanted.template_name), until);
+  if (!object)
+    co_return tl::unexpected{failure{object.error()}};
+  auto got = read_template(*object, wanted);
+  if (!got)
+    co_return got;
+  const auto source = refresh_source(wanted.template_name, on.how.name_space, which.sandbox_name());
+  auto ok = check_same_disks(got->claims, claims, source);
+  if (ok)
+    ok = check_block_disks(claims, got->pod_template, source);
+  if (!ok)
+    co_return tl::unexpected{ok.error()};
+  co_return got;
+}
+
+asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_options how, session before, deadline until) {
+  auto over = co_await withdrawn();
+  if (over)
+    co_return end_with<opened>(std::move(before), withdrawal());
+  auto usable = check(on.how);
+  if (!usable)
+    co_return end_with<opened>(std::move(before), usable.error());
+  if (before.at == state::deleted)
+    co_return end_with<opened>(std::move(before), destroyed{operation::resume, which.sandbox_name()});
+  if (before.at == state::running && !before.sandbox && !before.epoch) {
+    co_return transition<opened>{std::move(before), opened{origin::adopted_running}};
+  }
+  auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
+  if (!object)
+    co_return end_with<opened>(std::move(before), failure{object.error()});
+  const auto seen = k8s::read_sandbox(*object);
+  if (how.expect && seen.uid != how.expect) {
+    auto why = not_the_expected(which, "sandbox-uid", *how.expect, seen.uid);
+    co_return end_with<opened>(std::move(before), std::move(why));
+  }
+  auto now = before;
+  auto ok = take_hold(on, which, operation::resume, now, *object);
+  if (!ok)
+    co_return end_with<opened>(std::move(before), ok.error());
+  const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
+  // Per-sandbox egress stands here: a new fence is proved and the policies are verified, before anything is written.
+  if (before.at == state::running && !is_suspended) {
+    auto stamped = co_await write_fenced(on, write_target(which, operation::resume, holder_of(now)), k8s::sandbox_write(), *object, until);
+    if (!stamped) {
+      note_unknown(on, now, stamped.error());
+      co_return end_with<opened>(std::move(now), stamped.error());
+    }
+    note_written(now);
+    co_return transition<opened>{std::move(now), opened{origin::adopted_running}};
+  }
+  if (is_suspended) {
+    // Also when we believed it to run, or did not know whether our suspend had landed: that pod is on its way out.
+    retire(now);
+    if (now.at == state::running)
+      now.at = state::suspending;
+  }
+  now.revision_current = now.revision_current && now.revision && now.revision == seen.template_hash;
+  now.revision = seen.template_hash;
+  if (now.template_name.empty())
+    now.template_name = how.template_name.empty() ? on.how.template_name : how.template_name;
+  auto refreshed = std::optional<usable_template>{};
+  if (is_suspended && how.refresh_template) {
+    auto wanted = overlay_of(on.how, now.template_name);
+    auto got = co_await fetch_refresh(on, which, std::move(wanted), seen.volume_claim_templates, until);
+    if (!got)
+      co_return end_with<opened>(std::move(now), got.error());
+    refreshed = std::move(*got);
+    now.revision_current = now.revision == refreshed->hash;
+  }
+  auto retiring = now.retired_pod;
+  if (before.at == state::unknown && is_suspended) {
+    auto draining = co_await look_for_draining_pod(on, which, until);
+    if (!draining)
+      co_return end_with<opened>(std::move(now), draining.error());
+    retiring = *draining;
+  }
+  auto what = k8s::sandbox_write{};
+  if (is_suspended) {
+    what.mode = k8s::operating_mode::running;
+    what.only_if_suspended = refreshed || now.sandbox;
+  }
+  if (refreshed) {
+    what.more_annotations.emplace_back(k8s::template_hash_annotation, refreshed->hash);
+    what.pod_template = refreshed->pod_template;
+  }
+  auto written = co_await write_fenced(on, write_target(which, operation::resume, holder_of(now)), std::move(what), *object, until);
+  auto woke = is_suspended;
+  if (written && written->yielded) {
+    woke = false;
+    now.revision = k8s::read_sandbox(written->object).template_hash;
+    now.revision_current = refreshed && now.revision == refreshed->hash;
+    auto again = std::move(written->object);
+    written = co_await write_fenced(on, write_target(which, operation::resume, holder_of(now)), k8s::sandbox_write(), again, until);
+  } else if (written && refreshed) {
+    now.revision = refreshed->hash;
+    now.revision_current = true;
+  }
+  if (!written) {
+    if (note_unknown(on, now, written.error()) && woke && now.sandbox)
+      now.at = state::resuming;
+    co_return end_with<opened>(std::move(now), written.error());
+  }
+  note_written(now);
+  if (before.at == state::unknown)
+    now.from = woke ? origin::resumed : origin::adopted_running;
+  auto start = start_policy{operation::resume, {}, woke, how.leave_on_failure};
+  start.bind.retiring = retiring;
+  // A session whose pod is still named ended in an unanswered write, so its pod may or may not be the one to bind.
+  start.bind.await_replacement = is_suspended || retiring || now.pod;
+  auto started = co_await start_session(on, which, std::move(now), std::move(start), until);
+  co_return opened_as(std::move(started), woke ? origin::resumed : origin::adopted_running);
+}
+
+} // namespace
+
+asio::awaitable<transition<opened>> resume(world& on, id which, open_options how, session before, deadline until) {
+  return without_throwing(resume_steps(on, std::move(which), std::move(how), std::move(before), until));
+}
+
+} // namespace paddock::workspace

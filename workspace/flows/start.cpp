@@ -1,0 +1,146 @@
+#include "workspace/flows/start.hpp"
+
+#include "guest/privilege.hpp"
+#include "k8s/objects.hpp"
+#include "k8s/paths.hpp"
+#include "workspace/flows/bind.hpp"
+#include "workspace/flows/fenced.hpp"
+#include "workspace/flows/verbs_steps.hpp"
+
+#include <algorithm>
+
+namespace paddock::workspace {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto longest_probe = std::chrono::milliseconds{15'000};
+constexpr auto clean_up_bound = std::chrono::milliseconds{1'000};
+constexpr auto most_probe_output = std::size_t{64} * 1024;
+
+/// Keeps the standard output of the probe, and whether there was more than it keeps.
+class probe_sink final : public guest::output_sink {
+public:
+  asio::awaitable<void> take(guest::stream which, std::string bytes) override {
+    if (which == guest::stream::out) {
+      overflown_ = overflown_ || bytes.size() > most_probe_output - text_.size();
+      text_.append(bytes, 0, most_probe_output - text_.size());
+    }
+    co_return;
+  }
+  [[nodiscard]] const std::string& text() const noexcept {
+    return text_;
+  }
+  [[nodiscard]] bool overflown() const noexcept {
+    return overflown_;
+  }
+
+private:
+  std::string text_;
+  bool overflown_ = false;
+};
+
+failure refuse(std::string reason, std::string text) {
+  return privilege_refused{std::move(reason), std::move(text)};
+}
+
+/// What the probe of a guest proves ([W] 3.3 step 4).
+result<std::optional<guest_boot_id>> judge_probe(const guest::result<guest::execution>& ended, const probe_sink& said) {
+  if (!ended)
+    return tl::unexpected{refuse("probe-failed", guest::to_string(ended.error()))};
+  if (ended->end.exit_code != 0 || ended->end.signal || ended->end.timed_out)
+    return tl::unexpected{refuse("probe-failed", "cat /proc/self/status did not end with 0")};
+  if (said.overflown() || ended->end.out_truncated)
+    return tl::unexpected{refuse("unreadable-output", "the output is longer than any /proc/self/status")};
+  switch (guest::privilege_of(said.text())) {
+    case guest::privilege::unprivileged: return ended->boot;
+    case guest::privilege::unreadable: return tl::unexpected{refuse("unreadable-output", "the output is no /proc/self/status")};
+    case guest::privilege::privileged: break;
+  }
+  return tl::unexpected{refuse("privileged", "the guest has capabilities, or may gain them")};
+}
+
+asio::awaitable<result<std::optional<guest_boot_id>>> probe(world& on, guest::endpoint where, deadline until) {
+  const auto budget = std::min(on.how.ready_timeout, longest_probe);
+  auto what = guest::command{};
+  what.program = "cat";
+  what.arguments = {"/proc/self/status"};
+  what.limit = budget;
+  auto said = probe_sink{};
+  auto ended = co_await on.guests.execute(std::move(where), std::move(what), said, nullptr, until.no_later_than(on.time.now() + budget));
+  auto over = co_await withdrawn();
+  if (over)
+    co_return tl::unexpected{withdrawal()};
+  co_return judge_probe(ended, said);
+}
+
+/// The uids of the disks that can be read. One that cannot is left out.
+asio::awaitable<std::map<std::string, claim_uid>> read_claims(world& on, id which, std::vector<std::string> names, deadline until) {
+  auto got = std::map<std::string, claim_uid>{};
+  for (const auto& name : names) {
+    auto claim = co_await read(on, k8s::volume_claim_path(on.how.name_space, name, which.sandbox_name()), until);
+    auto uid = claim ? k8s::read_volume_claim(*claim).uid : std::nullopt;
+    if (uid)
+      got.emplace(name, *uid);
+  }
+  co_return got;
+}
+
+/// Suspends again what this verb has woken. What that came to; its own failure is never more than that word.
+asio::awaitable<std::string> clean_up(world& on, id which, session& now) {
+  co_await keep_going();
+  auto to = write_target(which, operation::clean_up, holder_of(now));
+  auto what = k8s::sandbox_write{};
+  what.mode = k8s::operating_mode::suspended;
+  auto put_back = co_await write_fenced(on, std::move(to), std::move(what), std::nullopt, deadline{on.time, clean_up_bound});
+  if (!put_back)
+    co_return note_unknown(on, now, put_back.error()) ? "unknown" : "failed";
+  note_written(now);
+  retire(now);
+  co_return "done";
+}
+
+asio::awaitable<transition<done>> fail_start(world& on, id which, session now, start_policy how, failure why) {
+  now.at = state::suspending;
+  const auto elsewhere = std::holds_alternative<suspended>(why);
+  if (!how.woke || elsewhere || std::holds_alternative<replaced>(why)) {
+    if (elsewhere)
+      retire(now);
+    drop(now);
+    co_return end_with<done>(std::move(now), std::move(why));
+  }
+  auto became = std::string{"none"};
+  if (!how.leave)
+    became = co_await clean_up(on, which, now);
+  drop(now);
+  co_return end_with<done>(std::move(now), std::make_shared<const start_failed>(start_failed{std::move(became), std::move(why)}));
+}
+
+} // namespace
+
+asio::awaitable<transition<done>> start_session(world& on, id which, session now, start_policy how, deadline until) {
+  drop(now);
+  auto got = co_await bind(on, which, how.operation, now.sandbox, how.bind, until.no_later_than(on.time.now() + on.how.ready_timeout));
+  if (!got)
+    co_return co_await fail_start(on, which, std::move(now), std::move(how), got.error());
+  if (!now.sandbox)
+    now.sandbox = got->sandbox.uid;
+  now.pod = got->pod;
+  now.guest = got->guest;
+  auto proved = co_await probe(on, got->guest, until);
+  if (!proved)
+    co_return co_await fail_start(on, which, std::move(now), std::move(how), proved.error());
+  now.boot = *proved;
+  if (!now.claims_read) {
+    now.claims = co_await read_claims(on, which, got->sandbox.claims, until);
+    // A caller that withdrew while they were read has a session all the same; the next start reads them again.
+    auto over = co_await withdrawn();
+    now.claims_read = !over;
+  }
+  now.at = state::running;
+  now.retired_pod.reset();
+  co_return transition<done>{std::move(now), done{}};
+}
+
+} // namespace paddock::workspace

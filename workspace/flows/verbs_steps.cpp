@@ -1,0 +1,119 @@
+#include "workspace/flows/verbs_steps.hpp"
+
+#include "workspace/flows/fenced.hpp"
+#include "workspace/holder_epoch.hpp"
+
+#include <boost/system/system_error.hpp>
+
+namespace paddock::workspace {
+
+namespace asio = boost::asio;
+
+asio::awaitable<bool> withdrawn() {
+  auto state = co_await asio::this_coro::cancellation_state;
+  co_return state.cancelled() != asio::cancellation_type::none;
+}
+
+asio::awaitable<void> keep_going() {
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+}
+
+asio::awaitable<k8s::result<k8s::answer>> ask(world& on, k8s::call what, deadline until) {
+  auto over = co_await withdrawn();
+  if (over)
+    co_return tl::unexpected{k8s::failure{k8s::cancelled{what.method, what.path, false}}};
+  if (until.passed(on.time))
+    co_return tl::unexpected{k8s::failure{k8s::api_timeout{what.method, what.path, std::chrono::milliseconds{0}, false}}};
+  auto got = co_await on.api.send(std::move(what), until);
+  co_return got;
+}
+
+asio::awaitable<k8s::result<nlohmann::json>> read(world& on, std::string path, deadline until) {
+  auto got = co_await ask(on, k8s::get(path), until);
+  if (!got)
+    co_return tl::unexpected{got.error()};
+  if (!*got)
+    co_return tl::unexpected{k8s::failure{
+      k8s::api_failure{k8s::api_failure::transport::status, "GET", path, std::nullopt, std::nullopt, true, "the answer has no body"}}};
+  co_return std::move(**got);
+}
+
+asio::awaitable<bool> pause(world& on, time_source::clock::time_point at) {
+  auto over = co_await withdrawn();
+  if (over)
+    co_return false;
+  try {
+    co_await on.time.sleep_until(at);
+    co_return true;
+  } catch (const boost::system::system_error&) {
+    // The sleep ended because the caller withdrew.
+  }
+  co_return false;
+}
+
+failure withdrawal() {
+  return k8s::failure{k8s::cancelled{}};
+}
+
+failure of_write(const char* operation, const k8s::failure& x) {
+  if (k8s::outcome_unknown(x))
+    return write_unknown{operation, x};
+  return x;
+}
+
+bool note_unknown(const world& on, session& now, const failure& why) {
+  if (!std::holds_alternative<write_unknown>(why))
+    return false;
+  now.epoch = raised(on.how.epochs(), now.epoch);
+  return true;
+}
+
+k8s::holder holder_of(const session& now) {
+  return {now.sandbox, now.epoch, now.stamped};
+}
+
+result<void> take_hold(const world& on, const id& which, const char* operation, session& now, const nlohmann::json& object) {
+  const auto seen = k8s::read_fence(object);
+  auto mine = holder_of(now);
+  const auto without_epoch = write_target(which, operation, {mine.uid, std::nullopt, false});
+  auto ok = admit(without_epoch, object);
+  if (!ok)
+    return ok;
+  if (!mine.epoch && on.how.fenced) {
+    auto first = k8s::first_epoch(on.how.epochs(), seen);
+    if (!first)
+      return tl::unexpected{to_failure(without_epoch, first.error())};
+    mine.epoch = *first;
+  }
+  ok = admit(write_target(which, operation, mine), object);
+  if (!ok)
+    return ok;
+  now.epoch = mine.epoch;
+  if (!now.sandbox)
+    now.sandbox = seen.uid;
+  return {};
+}
+
+void note_written(session& now) {
+  now.stamped = now.epoch.has_value();
+}
+
+void drop(session& now) {
+  now.pod.reset();
+  now.boot.reset();
+  now.guest.reset();
+}
+
+void retire(session& now) {
+  if (now.pod)
+    now.retired_pod = now.pod;
+  drop(now);
+}
+
+transition<opened> opened_as(transition<done> started, origin from) {
+  if (!started.answer)
+    return end_with<opened>(std::move(started.after), started.answer.error());
+  return {std::move(started.after), opened{from}};
+}
+
+} // namespace paddock::workspace

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "k8s/fenced_write.hpp"
+#include "workspace/failure.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace paddock::workspace {
+
+/// How a host makes and reaches its workspaces. The same for every workspace of one program; checked by `check` before a
+/// verb sends anything.
+struct settings {
+  enum class address : std::uint8_t { service, pod_ip };
+
+  std::string name_space;
+  std::string template_name; // for an open that names none
+  std::uint16_t agent_port = 1024;
+  address agent_address = address::service;
+  std::chrono::milliseconds ready_timeout{60'000}; // from a create or resume until a pod is bound; also the wait of a suspend
+  std::chrono::milliseconds ready_poll{50};
+  std::chrono::milliseconds ready_confirm{5'000}; // between two reads while a WATCH tells; it may be cut off without a word
+  std::optional<std::string> runtime_class;
+  /// Label key and value of the egress profile that pods carry ([W] 1.3). Set by whoever also verifies the policy behind it; no
+  /// option of a node names one yet.
+  std::optional<std::pair<std::string, std::string>> egress_profile;
+  /// False: writes carry no holder epoch at all, and two hosts on one workspace are not safe ([W] §10).
+  bool fenced = true;
+  std::uint64_t epoch_base = 0;
+  std::uint64_t term = 0; // lease term of the shard; 0 for a host that stands alone
+
+  [[nodiscard]] k8s::epoch_term epochs() const {
+    return {epoch_base, term};
+  }
+};
+
+/// The ranges of [W] 0.5 and what cannot be left out. A refusal is an `illegal_argument`; nothing was sent.
+[[nodiscard]] result<void> check(const settings& how);
+
+} // namespace paddock::workspace
