@@ -172,7 +172,7 @@ void live_execution::read(output_pipe& pipe) {
   auto found = std::size_t{0};
   for (auto turn = 0; turn < reads_a_turn; ++turn) {
     auto client = client_;
-    if (client && client->congested()) {
+    if (client && client->congested() && pipe.beyond == 0) {
       pipe.resting = true;
       return;
     }
@@ -187,6 +187,7 @@ void live_execution::read(output_pipe& pipe) {
       return check_settled();
     }
     found += static_cast<std::size_t>(n);
+    pipe.beyond -= std::min(pipe.beyond, static_cast<std::size_t>(n));
     auto kept = pipe.cap.admit({scratch_.data(), static_cast<std::size_t>(n)});
     if (client && !kept.empty())
       client->take_output(pipe.which, kept);
@@ -216,6 +217,16 @@ void live_execution::resume() {
   for (auto* pipe : {&out_, &err_})
     if (std::exchange(pipe->resting, false))
       watch(*pipe);
+}
+
+// A reader that is slow, or has stopped, must not keep a command that is gone from ending. What it left behind is at most what
+// its pipes hold; whoever else holds them waits for the reader as before.
+void live_execution::take_rest() {
+  for (auto* pipe : {&out_, &err_})
+    if (pipe->fd.is_open())
+      if (const auto held = ::fcntl(pipe->fd.native_handle(), F_GETPIPE_SZ); held > 0)
+        pipe->beyond = static_cast<std::size_t>(held);
+  resume();
 }
 
 void live_execution::detach() {
@@ -377,6 +388,7 @@ asio::awaitable<std::optional<std::string>> live_execution::run_termination(caus
         co_return std::string{"the process group outlived SIGKILL"};
     }
   }
+  take_rest();
   while (!settled_ && !severed_ && clock::now() < until)
     co_await pause(until);
   if (!settled_)

@@ -125,7 +125,8 @@ private:
     boost::asio::posix::stream_descriptor fd;
     stream which;
     output_cap cap;
-    bool resting = false;
+    bool resting = false;   // its client is congested
+    std::size_t beyond = 0; // so much is read of it all the same
     boost::asio::steady_timer filling; // while a command that floods it in small pieces fills it
     time_source::clock::time_point woken{};
     int hasty = 0; // how often in a row little was found soon after the last time
@@ -136,6 +137,7 @@ private:
   void watch(output_pipe& pipe);
   void read(output_pipe& pipe);
   void read_again(output_pipe& pipe, std::size_t found);
+  void take_rest();
   void write_input();
   void close_input();
   void check_settled();

@@ -147,6 +147,17 @@ private:
   std::thread thread_;
 };
 
+const auto written_by_yes = std::string{"echo $$ >leader; exec yes"};
+
+/// Bytes that a process has written so far; 0: none, or there is no such process.
+std::uint64_t written_by(pid_t process) {
+  auto file = std::ifstream{"/proc/" + std::to_string(process) + "/io"};
+  for (auto line = std::string{}; std::getline(file, line);)
+    if (line.starts_with("wchar: "))
+      return std::stoull(line.substr(7));
+  return 0;
+}
+
 struct fixture {
   running_agent agent;
   boost::asio::io_context context;
@@ -159,6 +170,25 @@ struct fixture {
   flow start(std::string line, guest::input_source* input = nullptr, std::optional<std::chrono::milliseconds> limit = {}) {
     auto what = guest::command{"/bin/sh", {"-c", std::move(line)}, {}, {}, limit, false};
     return start_flow(context, host->execute(agent.where, std::move(what), output, input, deadline{time, 50s}));
+  }
+  [[nodiscard]] pid_t leader() const {
+    auto process = pid_t{0};
+    std::ifstream{agent.folder.path / "leader"} >> process;
+    return process;
+  }
+  /// Until the command has begun to write and writes no more: everything between it and the sink is full.
+  void wait_until_held_up() {
+    using clock = std::chrono::steady_clock;
+    auto last = std::uint64_t{0};
+    auto since = clock::now();
+    run_until(
+      context,
+      [&] {
+        if (const auto now = written_by(leader()); now != last)
+          last = now, since = clock::now();
+        return output.bell && last > 0 && clock::now() - since > 200ms;
+      },
+      55s);
   }
   template <class T>
   T finish(started<T> it) {
@@ -228,13 +258,34 @@ SCENARIO("a command that is cancelled while its output is held up is confirmed a
   fixture f;
   f.output.held_at = 1;
   f.output.keep = false;
-  auto flow = f.start("yes");
-  run_until(f.context, [&] { return f.output.size != 0; });
+  auto flow = f.start(written_by_yes);
+  f.wait_until_held_up();
   flow.cancel();
   const auto got = f.finish(flow);
   REQUIRE(!got);
   REQUIRE(std::holds_alternative<guest::result_incomplete>(got.error()));
   CHECK_EQ(std::get<guest::result_incomplete>(got.error()).state, "cancelled");
+}
+
+SCENARIO("the guest's own limit ends a command whose output is held up, and the guest goes on") {
+  fixture f;
+  f.output.held_at = 1;
+  f.output.keep = false;
+  auto flow = f.start(written_by_yes, nullptr, 3s);
+  f.wait_until_held_up();
+  const auto leader = f.leader();
+  // The last of it is gone from the table of processes only when the guest has reaped it.
+  run_until(
+    f.context, [&] { return ::kill(leader, 0) != 0; }, 55s);
+  f.output.let_go();
+  const auto got = f.finish(flow);
+  REQUIRE(got.has_value());
+  CHECK(got->end.timed_out);
+  CHECK_EQ(got->end.signal, "SIGTERM");
+  f.output = {};
+  const auto next = f.execute("echo on");
+  REQUIRE(next.has_value());
+  CHECK_EQ(f.output.out, "on\n");
 }
 
 SCENARIO("much output that is taken slowly waits in the command and not in memory") {
