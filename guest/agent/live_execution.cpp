@@ -225,7 +225,7 @@ void live_execution::take_rest() {
   for (auto* pipe : {&out_, &err_})
     if (pipe->fd.is_open())
       if (const auto held = ::fcntl(pipe->fd.native_handle(), F_GETPIPE_SZ); held > 0)
-        pipe->beyond = static_cast<std::size_t>(held);
+        pipe->beyond = static_cast<std::size_t>(held) + 1; // and sees that this was all
   resume();
 }
 

@@ -267,27 +267,6 @@ SCENARIO("a command that is cancelled while its output is held up is confirmed a
   CHECK_EQ(std::get<guest::result_incomplete>(got.error()).state, "cancelled");
 }
 
-SCENARIO("the guest's own limit ends a command whose output is held up, and the guest goes on") {
-  fixture f;
-  f.output.held_at = 1;
-  f.output.keep = false;
-  auto flow = f.start(written_by_yes, nullptr, 3s);
-  f.wait_until_held_up();
-  const auto leader = f.leader();
-  // The last of it is gone from the table of processes only when the guest has reaped it.
-  run_until(
-    f.context, [&] { return ::kill(leader, 0) != 0; }, 55s);
-  f.output.let_go();
-  const auto got = f.finish(flow);
-  REQUIRE(got.has_value());
-  CHECK(got->end.timed_out);
-  CHECK_EQ(got->end.signal, "SIGTERM");
-  f.output = {};
-  const auto next = f.execute("echo on");
-  REQUIRE(next.has_value());
-  CHECK_EQ(f.output.out, "on\n");
-}
-
 SCENARIO("much output that is taken slowly waits in the command and not in memory") {
   fixture f;
   f.output.keep = false;
