@@ -105,8 +105,7 @@ void live_execution::start(std::shared_ptr<execution_client> client, std::option
 void live_execution::feed(std::string bytes) {
   if (!in_.is_open() || input_ended_ || bytes.empty())
     return;
-  waiting_input_ += bytes.size();
-  input_.push_back(std::move(bytes));
+  input_.add(std::move(bytes));
   write_input();
 }
 
@@ -118,25 +117,10 @@ void live_execution::end_input() {
 void live_execution::write_input() {
   if (!in_.is_open() || input_watched_)
     return;
-  auto drained = false;
-  while (!input_.empty()) {
-    auto& piece = input_.front();
-    auto n = ::write(in_.native_handle(), piece.data() + input_taken_, piece.size() - input_taken_);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0 && errno == EAGAIN)
-      break;
-    if (n < 0)
-      return close_input(); // the command has closed its stdin
-    drained = true;
-    input_taken_ += static_cast<std::size_t>(n);
-    waiting_input_ -= static_cast<std::size_t>(n);
-    if (input_taken_ == piece.size()) {
-      input_.pop_front();
-      input_taken_ = 0;
-    }
-  }
-  if (!input_.empty()) {
+  const auto got = input_.write_to(in_.native_handle());
+  if (got.how == input_queue::end::refused)
+    return close_input(); // the command has closed its stdin
+  if (got.how == input_queue::end::full) {
     input_watched_ = true;
     in_.async_wait(asio::posix::descriptor_base::wait_write, [self = shared_from_this()](boost::system::error_code ec) {
       self->input_watched_ = false;
@@ -146,7 +130,7 @@ void live_execution::write_input() {
   } else if (input_ended_) {
     return close_input();
   }
-  if (auto client = client_; drained && client)
+  if (auto client = client_; got.some && client)
     client->input_drained();
 }
 
@@ -154,7 +138,6 @@ void live_execution::close_input() {
   auto ec = boost::system::error_code{};
   in_.close(ec);
   input_.clear();
-  waiting_input_ = 0;
   if (auto client = client_)
     client->input_drained();
 }

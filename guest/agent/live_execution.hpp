@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/time.hpp"
+#include "guest/agent/input_queue.hpp"
 #include "guest/agent/process.hpp"
 #include "guest/command.hpp"
 #include "guest/execution_registry.hpp"
@@ -12,7 +13,6 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -78,7 +78,7 @@ public:
   void feed(std::string bytes);
   void end_input();
   [[nodiscard]] std::size_t waiting_input() const noexcept {
-    return waiting_input_;
+    return input_.waiting();
   }
 
   /// Nobody reads any more, or the client is no longer congested: go on reading the pipes.
@@ -165,9 +165,7 @@ private:
   const time_source& time_;
   time_source::clock::time_point started_at_;
 
-  std::deque<std::string> input_;
-  std::size_t input_taken_ = 0; // of the first piece
-  std::size_t waiting_input_ = 0;
+  input_queue input_;
   bool input_ended_ = false;
   bool input_watched_ = false;
 

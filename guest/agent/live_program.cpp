@@ -199,33 +199,17 @@ void live_program::resume() {
 void live_program::feed(std::string bytes) {
   if (!on_terminal_ || exited_ || !out_.fd.is_open() || bytes.empty())
     return;
-  waiting_input_ += bytes.size();
-  input_.push_back(std::move(bytes));
+  input_.add(std::move(bytes));
   write_input();
 }
 
 void live_program::write_input() {
   if (input_watched_ || !out_.fd.is_open())
     return;
-  auto drained = false;
-  while (!input_.empty()) {
-    auto& piece = input_.front();
-    auto n = ::write(out_.fd.native_handle(), piece.data() + input_taken_, piece.size() - input_taken_);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0 && errno == EAGAIN)
-      break;
-    if (n < 0)
-      return drop_input();
-    drained = true;
-    input_taken_ += static_cast<std::size_t>(n);
-    waiting_input_ -= static_cast<std::size_t>(n);
-    if (input_taken_ == piece.size()) {
-      input_.pop_front();
-      input_taken_ = 0;
-    }
-  }
-  if (!input_.empty()) {
+  const auto got = input_.write_to(out_.fd.native_handle());
+  if (got.how == input_queue::end::refused)
+    return drop_input();
+  if (got.how == input_queue::end::full) {
     input_watched_ = true;
     out_.fd.async_wait(asio::posix::descriptor_base::wait_write, [self = shared_from_this()](error_code ec) {
       self->input_watched_ = false;
@@ -233,14 +217,12 @@ void live_program::write_input() {
         self->write_input();
     });
   }
-  if (auto owner = owner_.lock(); owner && drained)
+  if (auto owner = owner_.lock(); owner && got.some)
     owner->input_drained();
 }
 
 void live_program::drop_input() {
   input_.clear();
-  input_taken_ = 0;
-  waiting_input_ = 0;
   if (auto owner = owner_.lock())
     owner->input_drained();
 }

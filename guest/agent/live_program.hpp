@@ -1,6 +1,7 @@
 #pragma once
 
 #include "guest/agent/core.hpp"
+#include "guest/agent/input_queue.hpp"
 #include "guest/agent/process.hpp"
 #include "guest/agent/pty.hpp"
 #include "guest/agent/session_signals.hpp"
@@ -13,7 +14,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <tl/expected.hpp>
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -65,7 +65,7 @@ public:
   /// Dropped without a terminal, and after the end.
   void feed(std::string bytes);
   [[nodiscard]] std::size_t waiting_input() const noexcept {
-    return waiting_input_;
+    return input_.waiting();
   }
   void resize(terminal_size size);
 
@@ -127,9 +127,7 @@ private:
   output err_;
   boost::asio::steady_timer retry_; // of a terminal that nobody has open
 
-  std::deque<std::string> input_;
-  std::size_t input_taken_ = 0; // of the first piece
-  std::size_t waiting_input_ = 0;
+  input_queue input_;
   bool input_watched_ = false;
 
   std::optional<session_exit> exited_;
