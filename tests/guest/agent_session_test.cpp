@@ -318,7 +318,7 @@ SCENARIO("the last place is given to one of two at once") {
 SCENARIO("killing a session ends its background jobs too") {
   auto world = agent_world{};
   auto client =
-    terminal_client{world.open("terminal", persistent("s", "set -m; (trap '' HUP TERM; sleep 1000) & echo $! $$ .; sleep 1000"))};
+    terminal_client{world.open("terminal", persistent("s", "set -m; (trap '' HUP TERM; sleep 1000) & echo $! $$ .; read never"))};
   auto words = std::stringstream{client.until(".\r\n").value_or("")};
   auto job = 0;
   auto leader = 0;
