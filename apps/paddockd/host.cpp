@@ -30,6 +30,7 @@ public:
     exchange_(make_http_exchange(time_)),
     api_(make_api()),
     guests_(guest::make_hosts(time_, how_.walker)),
+    terminals_(lane_.context().get_executor()),
     world_{*api_,
            *guests_.commands,
            time_,
@@ -37,11 +38,12 @@ public:
            guests_.work.get(),
            [this](const workspace::id& which, const workspace::rest_note& x) {
              how_.warn("workspace " + which.text() + ": " + workspace::to_string(x));
-           }},
+           },
+           &terminals_},
     flows_(lane_.context().get_executor()),
     transitions_(workspace::make_transitions(world_, flows_)),
     inventory_(workspace::make_inventory(world_, flows_)),
-    calls_(workspace::make_guest_calls({*guests_.commands, *guests_.files, *guests_.streams, *guests_.work}, time_, flows_)),
+    calls_(workspace::make_guest_calls({*guests_.commands, *guests_.files, *guests_.streams, *guests_.work}, time_, flows_, &terminals_)),
     watches_(k8s::make_watches(*api_, time_, flows_, k8s::real_chance)),
     asked_{*transitions_, *inventory_, *calls_, time_, how_.how.template_name, how_.warn, watches_.get()},
     config_(how_.tls, 2),
@@ -117,6 +119,7 @@ private:
   std::unique_ptr<http_exchange> exchange_;
   std::unique_ptr<k8s::streaming_api> api_;
   guest::hosts guests_;
+  workspace::open_terminals terminals_;
   workspace::world world_;
   flow_group flows_;
   std::unique_ptr<workspace::transitions_port> transitions_;

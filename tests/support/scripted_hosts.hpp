@@ -81,6 +81,7 @@ public:
     std::vector<guest::window_size> sizes;
     std::vector<std::string> signals;
     int left = 0;
+    bool dies_of_signals = false;
     std::optional<guest_boot_id> boot;
     std::optional<guest::session_position> position;
     std::optional<std::uint64_t> next_offset;
@@ -120,7 +121,9 @@ public:
     co_return !by_->ended;
   }
   boost::asio::awaitable<bool> kill(std::string signal) override {
-    by_->signals.push_back(std::move(signal));
+    by_->signals.push_back(signal);
+    if (by_->dies_of_signals)
+      by_->finish(guest::terminal_end{-1, 9});
     co_return !by_->ended;
   }
   void detach() override {

@@ -37,14 +37,37 @@ struct registry {
   }
 };
 
+/// What makes the terminal of a call end: a session is left running, anything else is killed.
+std::function<void()> ending_of(const guest_job& what, const shared_call& call) {
+  const auto* opened = std::get_if<terminal_job>(&what);
+  if (opened != nullptr && !opened->what.session)
+    return [call] {
+      call->steers.push_front(signal_terminal{"SIGKILL"});
+      call->steer_bell.cancel();
+    };
+  return [call] {
+    call->leaving = true;
+    call->steer_bell.cancel();
+  };
+}
+
+bool is_terminal(const guest_job& what) {
+  return std::holds_alternative<terminal_job>(what) || std::holds_alternative<rejoin_job>(what);
+}
+
 /// Carries one call to its end. The ticket names no call any more when the asker hears of it.
-asio::awaitable<void> carry(guest_hosts in, flow_time& time, std::shared_ptr<registry> all, ticket name, shared_call call,
-                            guest::endpoint where, guest_job what, deadline until, std::function<void(result<job_end>)> end) {
+asio::awaitable<void> carry(guest_hosts in, flow_time& time, open_terminals* terminals, std::function<void()> withdraw,
+                            std::shared_ptr<registry> all, ticket name, shared_call call, guest::endpoint where, guest_job what,
+                            deadline until, std::function<void(result<job_end>)> end) {
   // One turn of the strand, so that a call withdrawn at once does not begin.
   co_await asio::post(asio::use_awaitable);
+  auto entry = std::shared_ptr<void>{};
+  if (terminals != nullptr && is_terminal(what))
+    entry = terminals->enter({where, ending_of(what, call), std::move(withdraw)});
   auto at = job_place{in, time, call, std::move(where), until};
   auto got = co_await carry_out_job(std::move(at), std::move(what));
   all->drop(name);
+  entry.reset();
   end(std::move(got));
 }
 
@@ -57,7 +80,8 @@ asio::awaitable<void> carry_question(guest_hosts in, guest::endpoint where, ques
 
 class guest_calls final : public guest_port {
 public:
-  guest_calls(guest_hosts in, flow_time& time, flow_group& flows) : in_(in), time_(time), flows_(flows) {
+  guest_calls(guest_hosts in, flow_time& time, flow_group& flows, open_terminals* terminals) :
+    in_(in), time_(time), flows_(flows), terminals_(terminals) {
   }
 
   void start(ticket name, guest::endpoint where, guest_job what, deadline until, call_events events) override {
@@ -66,8 +90,9 @@ public:
     call->wants_input = std::move(events.wants_input);
     call->noted = std::move(events.noted);
     if (live_->add(name, call)) {
-      if (flows_.start(name, [in = in_, &time = time_, all = live_, name, call, where, what, until, end = events.end] {
-            return carry(in, time, all, name, call, where, what, until, end);
+      if (flows_.start(name, [this, all = live_, name, call, where, what, until, end = events.end] {
+            return carry(
+              in_, time_, terminals_, [this, name] { cancel(name); }, all, name, call, where, what, until, end);
           }))
         return;
       live_->drop(name);
@@ -131,13 +156,14 @@ private:
   guest_hosts in_;
   flow_time& time_;
   flow_group& flows_;
+  open_terminals* terminals_;
   std::shared_ptr<registry> live_ = std::make_shared<registry>();
 };
 
 } // namespace
 
-std::unique_ptr<guest_port> make_guest_calls(guest_hosts in, flow_time& time, flow_group& flows) {
-  return std::make_unique<guest_calls>(in, time, flows);
+std::unique_ptr<guest_port> make_guest_calls(guest_hosts in, flow_time& time, flow_group& flows, open_terminals* terminals) {
+  return std::make_unique<guest_calls>(in, time, flows, terminals);
 }
 
 } // namespace paddock::workspace

@@ -3,6 +3,7 @@
 #include "base/flows/flow_group.hpp"
 #include "base/flows/sleep.hpp"
 #include "guest/flows/host.hpp"
+#include "workspace/flows/open_terminals.hpp"
 #include "workspace/ports.hpp"
 
 #include <cstddef>
@@ -28,6 +29,9 @@ struct guest_hosts;
 /// of its output having been handed on answers `result_incomplete`. Input that was not wanted withdraws the call too; it then
 /// answers `protocol_failure`, or what is worse: `cancellation_unknown`. A write that runs out of time or is withdrawn
 /// before its input is complete has written nothing.
-[[nodiscard]] std::unique_ptr<guest_port> make_guest_calls(guest_hosts in, flow_time& time, flow_group& flows);
+///
+/// `terminals` takes the terminals that these calls hold open; null: nobody ends them but their askers.
+[[nodiscard]] std::unique_ptr<guest_port> make_guest_calls(guest_hosts in, flow_time& time, flow_group& flows,
+                                                           open_terminals* terminals = nullptr);
 
 } // namespace paddock::workspace

@@ -37,7 +37,8 @@ asio::awaitable<transition<done>> remove_steps(world& on, id which, session befo
       co_return end_with<done>(std::move(before), ok.error());
     seen = std::move(*object);
   }
-  // Terminals end here, before the session does.
+  if (on.terminals != nullptr && now.guest)
+    co_await on.terminals->reap(*now.guest, on.time, until);
   drop(now);
   if (now.at == state::running)
     now.at = state::suspending;

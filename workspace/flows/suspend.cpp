@@ -106,6 +106,8 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
       co_return co_await finish(on, which, std::move(now), std::nullopt, until);
     seen = std::move(*object);
   }
+  if (on.terminals != nullptr && now.guest)
+    co_await on.terminals->reap(*now.guest, on.time, until);
   if (before.at == state::running) {
     auto ok = co_await bring_to_rest(on, which, now, how, until);
     if (!ok)

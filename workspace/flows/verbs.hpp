@@ -4,6 +4,7 @@
 #include "guest/flows/host.hpp"
 #include "guest/flows/work_host.hpp"
 #include "k8s/flows/api.hpp"
+#include "workspace/flows/open_terminals.hpp"
 #include "workspace/flows/sightings.hpp"
 #include "workspace/ports.hpp"
 #include "workspace/settings.hpp"
@@ -42,6 +43,7 @@ struct world {
   settings how;
   guest::work_host* work = nullptr;                           // null: no guest is asked to rest before its pod goes
   std::function<void(const id&, const rest_note&)> told = {}; // once for each note, within the verb; empty: nobody listens
+  open_terminals* terminals = nullptr;                        // those of the calls; null: none are ended before their guest is
   sightings* seen = nullptr; // of the Sandbox of one verb; null: no WATCH shows it, and readiness is read again and again
 };
 
