@@ -359,6 +359,33 @@ SCENARIO("a binding whose parameters cannot be had refuses, whatever its actions
   }
 }
 
+SCENARIO("warnings are bounded in number and size") {
+  gated_world w;
+  const auto warnings = [&](const std::string& name, int number, std::size_t length) {
+    auto all = json::array();
+    for (int i = 0; i < number; ++i) {
+      std::string message = std::to_string(i) + " ";
+      while (message.size() < length)
+        message += "é";
+      all.push_back({{"expression", "false"}, {"message", message}});
+    }
+    w.make(policies, policy_of(name, match_of(rule()), {{"validations", all}}));
+    w.make(bindings, binding_of(name, {{"validationActions", {"Warn"}}}));
+    const auto got = w.ask(w.root, "POST", maps + "?dryRun=All", map_of("m"));
+    REQUIRE_EQ(w.ask(w.root, "DELETE", bindings + "/" + name).status, 200u);
+    CHECK_EQ(got.status, 201u);
+    return got.warnings;
+  };
+  CHECK_EQ(warnings("few", 10, 600).size(), 10u);
+  CHECK_EQ(warnings("short", 20, 10).size(), 20u);
+  const auto cut = warnings("many", 1'000, 2'000);
+  CHECK_EQ(cut.size(), 16u); // of 256 characters each
+  for (const auto& x : cut) {
+    CHECK_EQ(characters(x), 256 + std::string_view{"299 - \"\""}.size());
+    CHECK(x.ends_with("é\""));
+  }
+}
+
 // -- what is wrong with a policy ------------------------------------------------------------------------------------
 
 SCENARIO("a policy that makes no sense is refused, every fault named") {

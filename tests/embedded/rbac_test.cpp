@@ -190,6 +190,20 @@ SCENARIO("all service accounts of a namespace are a group") {
   CHECK_EQ(w.status(alice, pods), 403u);
 }
 
+SCENARIO("an object is not watched by its path: it is read, by who may read it") {
+  gated_world w;
+  w.cluster_role("gets", json::array({rule({"get"}, {""}, {"configmaps"})}));
+  w.bind_in("default", "gets", {{"kind", "User"}, {"name", "alice"}});
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  w.make(maps, {{"metadata", {{"name", "m"}}}});
+  const auto got = w.ask(alice, "GET", maps + "/m?watch=1");
+  CHECK_EQ(text_at(got.body, {"metadata", "name"}), "m");
+  CHECK_EQ(w.ask(w.root, "GET", maps + "/absent?watch=true").status, 404u);
+  CHECK_EQ(w.ask(alice, "GET", maps + "?watch=1").status, 403u);
+  CHECK_EQ(w.ask(alice, "GET", maps + "?watch=1&fieldSelector=metadata.name%3Dm").status, 403u);
+  CHECK_EQ(attributes("GET", maps + "/m?watch=1").verb, "get");
+}
+
 SCENARIO("a role that is bound cluster-wide counts in every namespace and above") {
   listing_world w;
   w.bind_everywhere("lists", "alice");
