@@ -38,6 +38,10 @@ std::string new_uuid() {
   return out;
 }
 
+std::string new_key() {
+  return to_hex(random_bytes<32>());
+}
+
 std::string new_name_suffix(std::size_t n) {
   constexpr std::string_view alphabet = "bcdfghjklmnpqrstvwxz2456789";
   std::string out;

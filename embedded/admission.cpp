@@ -8,12 +8,6 @@
 
 namespace paddock::embedded {
 
-namespace {
-
-constexpr int aggregation_rounds = 8; // of roles that collect roles that collect
-
-} // namespace
-
 request_gate::request_gate(store& objects, std::vector<known_token> tokens, secret signing_key) :
   objects_(objects), who_(std::move(tokens), std::move(signing_key)) {
 }
@@ -25,8 +19,8 @@ api_result<void> request_gate::bootstrap(store::instant now) {
 }
 
 void request_gate::catch_up() {
-  for (int i = 0; i < aggregation_rounds && rights_.catch_up(objects_) && aggregate_roles(objects_); ++i) {
-  }
+  if (rights_.catch_up(objects_) && aggregate_roles(objects_))
+    rights_.catch_up(objects_);
   if (policies_.catch_up(objects_))
     policies_.write_status(objects_);
 }

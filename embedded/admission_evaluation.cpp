@@ -17,7 +17,7 @@ std::string trimmed(std::string text) {
   return text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
-/// The names of one evaluation. Each variable is evaluated once, when it is first used.
+/// The names of one evaluation. Each variable is evaluated once, when it is first used, and sees those before it only.
 class policy_scope final : public cel::scope {
 public:
   policy_scope(const admission_policy& policy, const policy_input& input) : policy_(policy), input_(input) {
@@ -34,20 +34,41 @@ public:
   }
 
   cel::evaluated variable(std::string_view name, cel::budget& cost) const override {
-    if (const auto found = known_.find(name); found != known_.end())
-      return found->second;
-    // A later one of the same name hides the earlier.
-    for (auto it = policy_.variables.rbegin(); it != policy_.variables.rend(); ++it)
-      if (it->name == name)
-        return known_.emplace(it->name, evaluate(*it, cost)).first->second;
-    return tl::unexpected{"no such key: " + std::string{name}};
+    return variable_before(policy_.variables.size(), name, cost);
   }
 
 private:
-  cel::evaluated evaluate(const admission_policy::variable& x, cel::budget& cost) const {
+  /// What the expression of variable number `end` sees.
+  class earlier final : public cel::scope {
+  public:
+    earlier(const policy_scope& all, std::size_t end) : all_(all), end_(end) {
+    }
+    cel::evaluated find(std::string_view name) const override {
+      return all_.find(name);
+    }
+    cel::evaluated variable(std::string_view name, cel::budget& cost) const override {
+      return all_.variable_before(end_, name, cost);
+    }
+
+  private:
+    const policy_scope& all_;
+    std::size_t end_;
+  };
+
+  cel::evaluated variable_before(std::size_t end, std::string_view name, cel::budget& cost) const {
+    const auto which = policy_.variable_before(end, name);
+    if (!which)
+      return tl::unexpected{"no such key: " + std::string{name}};
+    if (const auto found = known_.find(*which); found != known_.end())
+      return found->second;
+    return known_.emplace(*which, evaluate(*which, cost)).first->second;
+  }
+
+  cel::evaluated evaluate(std::size_t which, cel::budget& cost) const {
+    const auto& x = policy_.variables[which];
     if (!x.expression.compiled)
       return tl::unexpected{"composited variable " + in_quotes(x.name) + " fails to compile: " + x.expression.compiled.error().text};
-    auto out = x.expression.compiled->run(*this, cost);
+    auto out = x.expression.compiled->run(earlier{*this, which}, cost);
     if (!out)
       return tl::unexpected{"composited variable " + in_quotes(x.name) + " fails to evaluate: " + out.error()};
     return out;
@@ -55,7 +76,7 @@ private:
 
   const admission_policy& policy_;
   policy_input input_;
-  mutable std::map<std::string, cel::evaluated, std::less<>> known_;
+  mutable std::map<std::size_t, cel::evaluated> known_; // by their number
 };
 
 cel::evaluated run(const policy_expression& x, const cel::scope& names, cel::budget& cost) {
@@ -110,8 +131,7 @@ json request_of(const admission_request& what, const std::string& name) {
   return out;
 }
 
-std::vector<policy_verdict> evaluate_policy(const admission_policy& policy, const policy_input& input) {
-  cel::budget cost{policy_cost};
+std::vector<policy_verdict> evaluate_policy(const admission_policy& policy, const policy_input& input, cel::budget& cost) {
   const policy_scope names{policy, input};
   // Conditions are asked before the namespace is read.
   const policy_scope early{policy, {input.request, input.object, input.old, input.params, nullptr}};

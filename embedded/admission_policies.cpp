@@ -9,6 +9,7 @@ namespace paddock::embedded {
 namespace {
 
 constexpr std::string_view admission_group = "admissionregistration.k8s.io";
+constexpr std::size_t most_warnings = 256; // more than an answer ever holds
 
 const resource_kind& policy_kind() {
   static const auto* kind = find_kind(admission_group, "v1", "validatingadmissionpolicies");
@@ -70,30 +71,31 @@ public:
     return match.fits(what_.what, what_.operation, name_, what_.kind.namespaced) && has_labels(match, what_, name_space());
   }
 
-  void ask(const admission_policy& policy, const admission_binding& binding) {
+  /// @pre the kind of its parameters is served, if it has one
+  void ask(const admission_policy& policy, const admission_binding& binding, cel::budget& cost) {
     std::vector<object_ptr> params{nullptr};
     if (!policy.param_kind.empty() && binding.params) {
       auto chosen = params_of(policy, *binding.params);
-      if (!chosen) {
-        if (!policy.ignores_failures)
-          judge(policy, binding, {"failed to configure binding: " + chosen.error(), ""});
-        return;
-      }
+      if (!chosen)
+        return fail(policy, called(policy, binding), "failed to configure binding: " + chosen.error());
       params = std::move(*chosen);
     }
     if (request_.is_null())
       request_ = request_of(what_, name_);
-    for (const auto& param : params)
-      for (const auto& verdict :
-           evaluate_policy(policy, {request_, what_.object, what_.old, param ? &param->value : nullptr, name_space()}))
+    for (const auto& param : params) {
+      const policy_input input{request_, what_.object, what_.old, param ? &param->value : nullptr, name_space()};
+      for (const auto& verdict : evaluate_policy(policy, input, cost))
         judge(policy, binding, verdict);
+      // Of the other parameters nothing more could be said.
+      if (cost.used_up())
+        return;
+    }
   }
 
-  /// The policy itself cannot be asked.
-  void fail(const admission_policy& policy, const std::string& why) {
+  /// The policy cannot even be asked, which refuses whatever the actions of its bindings are.
+  void fail(const admission_policy& policy, const std::string& who, const std::string& why) {
     if (!policy.ignores_failures && !denied_)
-      denied_ =
-        denial(what_, name_, "ValidatingAdmissionPolicy '" + policy.name + "' denied request: failed to configure policy: " + why, "");
+      denied_ = denial(what_, name_, who + " denied request: " + why, "");
   }
 
   /// The first denial.
@@ -106,9 +108,13 @@ private:
     return home_ ? &home_->value : nullptr;
   }
 
+  static std::string called(const admission_policy& policy, const admission_binding& binding) {
+    return "ValidatingAdmissionPolicy '" + policy.name + "' with binding '" + binding.name + "'";
+  }
+
   void judge(const admission_policy& policy, const admission_binding& binding, const policy_verdict& verdict) {
-    const auto of = "ValidatingAdmissionPolicy '" + policy.name + "' with binding '" + binding.name + "'";
-    if (binding.warns)
+    const auto of = called(policy, binding);
+    if (binding.warns && warnings_.size() < most_warnings)
       warnings_.push_back("Validation failed for " + of + ": " + verdict.message);
     if (binding.denies && !denied_)
       denied_ = denial(what_, name_, of + " denied request: " + verdict.message, verdict.reason);
@@ -121,13 +127,22 @@ private:
     const auto in = !kind.namespaced ? std::string{} : ref.name_space.empty() ? what_.what.name_space : ref.name_space;
     if (kind.namespaced && in.empty())
       return tl::unexpected{std::string{"cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"}};
+    if (!kind.namespaced && !ref.name_space.empty())
+      return tl::unexpected{std::string{"paramRef.namespace must not be provided for a cluster-scoped `paramKind`"}};
     std::vector<object_ptr> out;
-    if (ref.name.empty()) {
+    if (!ref.name.empty()) {
+      if (const auto found = objects_.get(kind, in, ref.name))
+        out.push_back(*found);
+      else if (found.error().code != 404)
+        return tl::unexpected{found.error().message};
+    } else if (!ref.selector) {
+      return tl::unexpected{std::string{"one of name or selector must be provided"}};
+    } else if (!*ref.selector) {
+      return tl::unexpected{ref.selector->error()};
+    } else {
       selection chosen;
-      chosen.labels = ref.selector;
+      chosen.labels = **ref.selector;
       out = objects_.list(kind, in, chosen);
-    } else if (const auto found = objects_.get(kind, in, ref.name)) {
-      out.push_back(*found);
     }
     if (out.empty() && ref.absent_denies)
       return tl::unexpected{std::string{"no params found for policy binding with `Deny` parameterNotFoundAction"}};
@@ -152,12 +167,13 @@ bool admission_policies::take(const stored_object& object, bool deleted) {
     return false;
   const auto name = text_at(object.value, {"metadata", "name"});
   const bool policy = object.kind->kind == "ValidatingAdmissionPolicy";
-  policies_.erase(policy ? name : std::string{});
-  if (deleted && !policy)
+  if (deleted && policy)
+    policies_.erase(name);
+  else if (deleted)
     bindings_.erase(name);
-  else if (!deleted && policy)
-    policies_.emplace(name, read_policy(object.value));
-  else if (!deleted)
+  else if (policy)
+    policies_.insert_or_assign(name, read_policy(object.value));
+  else
     bindings_.insert_or_assign(name, read_policy_binding(object.value));
   return policy;
 }
@@ -209,14 +225,17 @@ api_result<void> admission_policies::admit(const admission_request& what, const 
   for (const auto& [policy_name, policy] : policies_) {
     if (!all.fits(policy.match))
       continue;
+    cel::budget cost{policy_cost};
     for (const auto& [binding_name, binding] : bindings_) {
       if (binding.policy != policy_name || !all.fits(binding.match))
         continue;
       if (!policy.param_kind.empty() && served(policy.param_version, policy.param_kind) == nullptr) {
-        all.fail(policy, "failed to find resource referenced by paramKind: '" + policy.param_version + ", Kind=" + policy.param_kind + "'");
+        all.fail(policy, "ValidatingAdmissionPolicy '" + policy.name + "'",
+                 "failed to configure policy: failed to find resource referenced by paramKind: '" + policy.param_version
+                   + ", Kind=" + policy.param_kind + "'");
         break;
       }
-      all.ask(policy, binding);
+      all.ask(policy, binding, cost);
     }
   }
   if (all.denied())

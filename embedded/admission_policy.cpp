@@ -1,6 +1,7 @@
 #include "embedded/admission_policy.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace paddock::embedded {
 
@@ -10,12 +11,6 @@ using fields = std::map<std::string, cel::type, std::less<>>;
 
 bool has(const std::vector<std::string>& all, std::string_view one) {
   return std::find(all.begin(), all.end(), one) != all.end();
-}
-
-const json& list_at(const json& object, const char* key) {
-  static const auto none = json::array();
-  const auto* all = member(object, key);
-  return all != nullptr && all->is_array() ? *all : none;
 }
 
 // -- which writes -------------------------------------------------------------------------------------------------
@@ -126,6 +121,14 @@ std::string at(const char* list, std::size_t i, const char* field) {
 
 } // namespace
 
+std::optional<std::size_t> admission_policy::variable_before(std::size_t end, std::string_view of_name) const {
+  const auto found = variables_named.find(of_name);
+  if (found == variables_named.end())
+    return std::nullopt;
+  const auto after = std::lower_bound(found->second.begin(), found->second.end(), end);
+  return after == found->second.begin() ? std::nullopt : std::optional{*std::prev(after)};
+}
+
 bool write_match::fits(const access_attributes& what, std::string_view operation, std::string_view name, bool namespaced) const {
   const auto one_of = [&](const std::vector<rule>& all) {
     return std::any_of(all.begin(), all.end(), [&](const rule& x) { return fits_rule(x, what, operation, name, namespaced); });
@@ -147,16 +150,18 @@ admission_policy read_policy(const json& object) {
   const auto& conditions = list_at(spec, "matchConditions");
   for (std::size_t i = 0; i < conditions.size(); ++i)
     out.conditions.push_back(compile(text_at(conditions[i], {"expression"}), at("matchConditions", i, "expression"), known));
-  // Each variable may use those before it.
+  // Each variable may use those before it: the type grows with them.
   const auto& variables = list_at(spec, "variables");
+  const auto declared = std::make_shared<fields>();
   if (!variables.empty())
-    known.names["variables"] = cel::object_type({});
-  fields declared;
+    known.names["variables"] = {cel::type::kind::object, {}, declared};
   for (std::size_t i = 0; i < variables.size(); ++i) {
+    auto name = text_at(variables[i], {"name"});
     auto one = compile(text_at(variables[i], {"expression"}), at("variables", i, "expression"), known);
-    declared[text_at(variables[i], {"name"})] = one.compiled ? one.compiled->result() : cel::type{};
-    known.names["variables"] = cel::object_type(declared);
-    out.variables.push_back({text_at(variables[i], {"name"}), std::move(one)});
+    declared->insert_or_assign(name, one.compiled ? one.compiled->result() : cel::type{});
+    known.variable_depths[name] = one.compiled ? one.compiled->depth() : 0;
+    out.variables_named[name].push_back(i);
+    out.variables.push_back({std::move(name), std::move(one)});
   }
   const auto& validations = list_at(spec, "validations");
   for (std::size_t i = 0; i < validations.size(); ++i) {
@@ -183,11 +188,12 @@ admission_binding read_policy_binding(const json& object) {
     out.warns = has(actions, "Warn");
     out.match = read_match(member(*spec, "matchResources"));
     if (const auto* from = member(*spec, "paramRef"); from != nullptr && from->is_object()) {
-      const auto* selector = member(*from, "selector");
-      out.params =
-        admission_binding::param_ref{text_at(*from, {"name"}), text_at(*from, {"namespace"}),
-                                     selector == nullptr ? label_selector{} : read_label_selector(*selector).value_or(label_selector{}),
-                                     text_at(*from, {"parameterNotFoundAction"}) != "Allow"};
+      auto& params = out.params.emplace();
+      params.name = text_at(*from, {"name"});
+      params.name_space = text_at(*from, {"namespace"});
+      if (const auto* selector = member(*from, "selector"); selector != nullptr && !selector->is_null())
+        params.selector = read_label_selector(*selector);
+      params.absent_denies = text_at(*from, {"parameterNotFoundAction"}) != "Allow";
     }
   }
   return out;

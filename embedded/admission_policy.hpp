@@ -4,6 +4,7 @@
 #include "embedded/cel.hpp"
 #include "embedded/rbac.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,11 @@ struct admission_policy {
   std::vector<policy_expression> conditions;
   std::vector<validation> validations;
   std::vector<policy_expression> annotations; // of the audit log, which nobody keeps: only checked
+  /// Where the variables of each name stand, in their order.
+  std::map<std::string, std::vector<std::size_t>, std::less<>> variables_named;
+
+  /// What the name stands for in the expression of variable number `end`: the last of that name before it.
+  [[nodiscard]] std::optional<std::size_t> variable_before(std::size_t end, std::string_view of_name) const;
 };
 
 /// A ValidatingAdmissionPolicyBinding.
@@ -69,7 +75,7 @@ struct admission_binding {
   struct param_ref {
     std::string name; // empty: by selector
     std::string name_space;
-    label_selector selector;
+    std::optional<tl::expected<label_selector, std::string>> selector; // absent: by name; an error: it cannot be read
     bool absent_denies = true;
   };
   std::optional<param_ref> params;

@@ -114,12 +114,6 @@ std::string index(const std::string& list, std::size_t i) {
   return list + "[" + std::to_string(i) + "]";
 }
 
-const json& list_at(const json& object, const char* key) {
-  static const auto none = json::array();
-  const auto* all = member(object, key);
-  return all != nullptr && all->is_array() ? *all : none;
-}
-
 void check_one_of(const std::string& field, const std::string& value, const std::vector<std::string>& known,
                   std::vector<status_cause>& out) {
   if (std::find(known.begin(), known.end(), value) == known.end())
@@ -254,7 +248,9 @@ std::vector<status_cause> check_policy(const json& object) {
 
 void check_param_ref(const json& ref, std::vector<status_cause>& out) {
   const bool named_one = !text_at(ref, {"name"}).empty();
-  const bool selects = member(ref, "selector") != nullptr;
+  const auto* selector = member(ref, "selector");
+  const bool selects = selector != nullptr && !selector->is_null();
+  check_selector(ref, "selector", "spec.paramRef", out);
   if (!named_one && !selects)
     out.push_back(field_required("spec.paramRef", "one of name or selector must be specified"));
   if (named_one && selects)

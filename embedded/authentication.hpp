@@ -62,7 +62,7 @@ public:
   [[nodiscard]] std::optional<user_info> user_of(const std::optional<certificate_name>& certificate, std::string_view authorization,
                                                  const store& objects, store::instant now) const;
   /// Whose token that is, if it is for one of `audiences` (none: the server itself). The failure is worded as a TokenReview
-  /// words it. How long it takes says nothing about the known tokens.
+  /// words it. How long it takes says nothing about the known tokens but how long they are.
   [[nodiscard]] tl::expected<authenticated, std::string> accept(std::string_view token, const std::vector<std::string>& audiences,
                                                                 const store& objects, store::instant now) const;
   [[nodiscard]] const service_account_tokens& accounts() const noexcept {

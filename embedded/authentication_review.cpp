@@ -1,17 +1,19 @@
 #include "embedded/authentication_review.hpp"
 
+#include "embedded/rbac.hpp"
+
 namespace paddock::embedded {
+
+bool carries_token(std::string_view target) {
+  const auto read = parse_target(target);
+  return !read || read_attributes("POST", *read).resource == "tokenreviews";
+}
 
 api_result<json> review_token(const authenticator& known, json review, const store& objects, store::instant now) {
   const auto token = text_at(review, {"spec", "token"});
   if (token.empty())
     return tl::unexpected{bad_request("token is required for TokenReview in authentication")};
-  std::vector<std::string> audiences;
-  if (const auto* all = find(review, {"spec", "audiences"}); all != nullptr && all->is_array())
-    for (const auto& x : *all)
-      if (x.is_string())
-        audiences.push_back(x.get<std::string>());
-  const auto found = known.accept(token, audiences, objects, now);
+  const auto found = known.accept(token, texts_of(review["spec"], "audiences"), objects, now);
   if (found)
     review["status"] = {{"authenticated", true}, {"user", to_json(found->user)}, {"audiences", found->audiences}};
   else

@@ -26,20 +26,21 @@ tl::expected<program, compile_failure> program::compile(std::string_view text, c
   auto root = parse(text);
   if (!root)
     return tl::unexpected{compile_failure{root.error().unsupported, point_out(text, root.error())}};
-  auto result = check(**root, known);
-  if (!result)
-    return tl::unexpected{compile_failure{result.error().unsupported, point_out(text, result.error())}};
+  auto found = check(**root, known);
+  if (!found)
+    return tl::unexpected{compile_failure{found.error().unsupported, point_out(text, found.error())}};
   program out;
   out.text_ = text;
   out.root_ = std::move(*root);
-  out.result_ = std::move(*result);
+  out.result_ = std::move(found->result);
+  out.depth_ = found->depth;
   return out;
 }
 
 evaluated program::run(const scope& names, budget& cost) const {
   auto out = evaluate(*root_, names, cost);
   if (cost.used_up())
-    return tl::unexpected{std::string{"operation cancelled: actual cost limit exceeded"}};
+    return cost_exceeded();
   return out;
 }
 

@@ -33,11 +33,10 @@ bool alike(const type& a, const type& b) {
   return fits(a, b) && (a.what == type::kind::dyn) == (b.what == type::kind::dyn);
 }
 
-/// Whether a call of `matches` or `find` has a literal that is no regular expression; such a policy is refused at once.
-const node* bad_pattern(const node& x) {
+/// The literal that a call of `matches` or `find` takes for a regular expression.
+const std::string* pattern_of(const node& x) {
   const bool takes_pattern = (x.text == "matches" || x.text == "find") && x.children.size() == 2;
-  const auto* pattern = takes_pattern ? x.children[1]->constant.as<std::string>() : nullptr;
-  return pattern != nullptr && !is_pattern(*pattern) ? x.children[1].get() : nullptr;
+  return takes_pattern ? x.children[1]->constant.as<std::string>() : nullptr;
 }
 
 class checker {
@@ -45,7 +44,24 @@ public:
   explicit checker(const environment& known) : known_(known) {
   }
 
+  tl::expected<verdict, problem> whole(const node& root) {
+    auto out = visit(root);
+    if (!out)
+      return tl::unexpected{out.error()};
+    return verdict{std::move(*out), deepest_};
+  }
+
+private:
   checked visit(const node& x) {
+    reach(++depth_);
+    auto out = type_of(x);
+    --depth_;
+    if (out && parts_of(*out) > max_type_parts)
+      return wrong(x, "type with more than " + std::to_string(max_type_parts) + " parts", true);
+    return out;
+  }
+
+  checked type_of(const node& x) {
     switch (x.what) {
       case node::kind::literal: return read_type(x.constant.type_name());
       case node::kind::name: return name(x);
@@ -59,14 +75,17 @@ public:
     }
   }
 
-private:
+  void reach(int depth) {
+    deepest_ = std::max(deepest_, depth);
+  }
+
   static tl::unexpected<problem> wrong(const node& x, std::string text, bool unsupported = false) {
     return tl::unexpected{problem{x.at, std::move(text), unsupported}};
   }
   static tl::unexpected<problem> undeclared(const node& x) {
     return wrong(x, "undeclared reference to '" + x.text + "' (in container '')");
   }
-  static tl::unexpected<problem> no_overload(const node& x, const std::vector<type>& takes) {
+  static tl::unexpected<problem> no_match(const node& x, const std::vector<type>& takes) {
     std::string text;
     for (std::size_t i = x.member_call ? 1 : 0; i < takes.size(); ++i)
       text += (text.empty() ? "" : ", ") + to_string(takes[i]);
@@ -76,7 +95,16 @@ private:
     return wrong(x, "found no matching overload for '" + x.text + "' applied to '" + text + "'");
   }
 
+  /// Whether it is the name that the variables are members of.
+  [[nodiscard]] bool holds_variables(const node& x) const {
+    const auto hidden = [&](const auto& local) { return local.first == x.text; };
+    return x.what == node::kind::name && x.text == "variables" && known_.names.contains(x.text)
+           && std::none_of(locals_.begin(), locals_.end(), hidden);
+  }
+
   checked name(const node& x) {
+    if (holds_variables(x))
+      return wrong(x, "'variables' but for a member of it by name is outside the supported subset", true);
     for (auto it = locals_.rbegin(); it != locals_.rend(); ++it)
       if (it->first == x.text)
         return it->second;
@@ -92,9 +120,15 @@ private:
   }
 
   checked select(const node& x) {
-    auto of = visit(*x.children[0]);
+    const auto& holder = *x.children[0];
+    const bool of_variables = holds_variables(holder);
+    auto of = of_variables ? checked{known_.names.find(holder.text)->second} : visit(holder);
     if (!of)
       return of;
+    if (const auto found = known_.variable_depths.find(x.text); of_variables && found != known_.variable_depths.end())
+      reach(depth_ + found->second);
+    if (deepest_ > max_composed_depth)
+      return wrong(x, "expression nests deeper than " + std::to_string(max_composed_depth) + " with the variables that it names", true);
     auto inner = *of;
     const bool optional = x.optional || inner.what == type::kind::optional;
     if (inner.what == type::kind::optional)
@@ -152,15 +186,15 @@ private:
     }
     if (x.text == "_?_:_") {
       if (!fits(takes[0], boolean) || !fits(takes[1], takes[2]))
-        return no_overload(x, takes);
+        return no_match(x, takes);
       return joined(takes[1], takes[2]);
     }
     if (x.text == "_&&_" || x.text == "_||_")
-      return fits(takes[0], boolean) && fits(takes[1], boolean) ? checked{boolean} : no_overload(x, takes);
+      return fits(takes[0], boolean) && fits(takes[1], boolean) ? checked{boolean} : no_match(x, takes);
     if ((x.text == "_==_" || x.text == "_!=_") && !fits(takes[0], takes[1]))
-      return no_overload(x, takes);
+      return no_match(x, takes);
     if (x.text == "@in" && !fits(takes[0], takes[1].what == type::kind::map ? key_of(takes[1]) : element_of(takes[1])))
-      return no_overload(x, takes);
+      return no_match(x, takes);
     std::optional<type> out;
     for (const auto& one : overloads_of(x.text, x.member_call)) {
       if (one.takes.size() != takes.size() || !std::equal(takes.begin(), takes.end(), one.takes.begin(), &fits))
@@ -168,9 +202,9 @@ private:
       out = out ? joined(*out, one.gives) : one.gives;
     }
     if (!out)
-      return no_overload(x, takes);
-    if (const auto* bad = bad_pattern(x))
-      return wrong(*bad, "invalid " + x.text + " argument");
+      return no_match(x, takes);
+    if (auto bad = bad_pattern(x))
+      return tl::unexpected{std::move(*bad)};
     if (x.text == "value" || x.text == "orValue")
       return element_of(takes[0]);
     if (x.text == "optional.of" || x.text == "optional.ofNonZeroValue")
@@ -178,6 +212,21 @@ private:
     if (x.text == "_+_" && out->what == type::kind::list)
       return joined(takes[0], takes[1]);
     return *out;
+  }
+
+  /// A literal that is no regular expression: such a policy is refused at once.
+  std::optional<problem> bad_pattern(const node& x) {
+    const auto* pattern = pattern_of(x);
+    if (pattern == nullptr)
+      return std::nullopt;
+    const auto size = pattern_size(*pattern);
+    const auto at = x.children[1]->at;
+    if (!size)
+      return size.error().too_large ? problem{at, size.error().text, true} : problem{at, "invalid " + x.text + " argument", false};
+    programs_ += *size;
+    if (programs_ > max_pattern_programs)
+      return problem{at, "regular expressions with more than " + std::to_string(max_pattern_programs) + " instructions", true};
+    return std::nullopt;
   }
 
   checked list(const node& x) {
@@ -240,12 +289,15 @@ private:
 
   const environment& known_;
   std::vector<std::pair<std::string, type>> locals_;
+  int depth_ = 0;
+  int deepest_ = 0;
+  std::size_t programs_ = 0;
 };
 
 } // namespace
 
-tl::expected<type, problem> check(const node& root, const environment& known) {
-  return checker{known}.visit(root);
+tl::expected<verdict, problem> check(const node& root, const environment& known) {
+  return checker{known}.whole(root);
 }
 
 } // namespace paddock::embedded::cel

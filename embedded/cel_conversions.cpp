@@ -11,8 +11,6 @@ namespace paddock::embedded::cel {
 
 namespace {
 
-using arguments = std::span<const value>;
-
 tl::unexpected<std::string> no_conversion(const value& from, const char* to) {
   return tl::unexpected{"type conversion error from '" + from.type_name() + "' to '" + to + "'"};
 }
@@ -109,9 +107,9 @@ evaluated to_text(arguments all) {
   if (const auto* b = x.as<bool>())
     return give(std::string{*b ? "true" : "false"});
   if (const auto* raw = x.as<bytes>()) {
-    if (!is_utf8(raw->data))
+    if (!is_utf8(raw->data.get()))
       return tl::unexpected{std::string{"invalid UTF-8 in bytes, cannot convert to string"}};
-    return give(raw->data);
+    return give(raw->data.get());
   }
   return x;
 }

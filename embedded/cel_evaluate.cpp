@@ -11,10 +11,12 @@ tl::unexpected<std::string> error(std::string why) {
   return tl::unexpected{std::move(why)};
 }
 
+constexpr std::size_t longest_key = 256; // in a message
+
 /// A key as messages write it.
 std::string key_text(const value& key) {
   if (const auto* x = key.as<std::string>())
-    return *x;
+    return x->size() <= longest_key ? *x : std::string{first_characters(*x, longest_key)} + "...";
   if (const auto* x = key.as<std::int64_t>())
     return std::to_string(*x);
   if (const auto* x = key.as<std::uint64_t>())
@@ -36,8 +38,14 @@ std::size_t weight(const value& x) {
   if (const auto* text = x.as<std::string>())
     return text->size() / 10;
   if (const auto* raw = x.as<bytes>())
-    return raw->data.size() / 10;
+    return raw->data.get().size() / 10;
   return x.is_list() || x.is_map() ? x.size() : 0;
+}
+
+/// Whether the function pays for all of its work itself.
+bool pays_itself(const std::string& function) {
+  return function == "_==_" || function == "_!=_" || function == "@in" || function == "matches" || function == "find"
+         || function.starts_with("sets.");
 }
 
 class evaluator {
@@ -46,8 +54,9 @@ public:
   }
 
   evaluated visit(const node& x) {
-    if (!cost_.spend(1))
-      return error("operation cancelled: actual cost limit exceeded");
+    // Names are looked up, and a long one takes its time.
+    if (!cost_.spend(1 + x.text.size() / 64))
+      return cost_exceeded();
     switch (x.what) {
       case node::kind::literal: return x.constant;
       case node::kind::name: return name(x);
@@ -80,10 +89,23 @@ private:
 
   // -- members ----------------------------------------------------------------------------------------------------
 
+  [[nodiscard]] bool holds_variables(const node& x) const {
+    return x.what == node::kind::name && x.text == "variables" && !is_local("variables");
+  }
+
+  evaluated variable(const node& x) {
+    auto out = names_.variable(x.text, cost_);
+    if (!out && !cost_.spend(text_cost(out.error().size())))
+      return cost_exceeded();
+    return out;
+  }
+
   evaluated select(const node& x) {
     const auto& inner = *x.children[0];
-    if (inner.what == node::kind::name && inner.text == "variables" && !is_local("variables"))
-      return names_.variable(x.text, cost_);
+    if (holds_variables(inner)) {
+      auto out = variable(x);
+      return out && x.optional ? value::some(std::move(*out)) : out;
+    }
     auto of = visit(inner);
     if (!of)
       return of;
@@ -99,7 +121,7 @@ private:
     }
     if (of.is_list())
       return element_of(of, key, optional);
-    const auto found = of.is_map() ? of.find(key) : std::nullopt;
+    const auto found = of.is_map() ? of.find(key, cost_) : std::nullopt;
     if (optional)
       return found ? value::some(*found) : value::none();
     return found ? evaluated{*found} : error("no such key: " + key_text(key));
@@ -132,6 +154,11 @@ private:
   }
 
   evaluated has(const node& x) {
+    // A variable that was declared is there, unless it cannot be evaluated.
+    if (holds_variables(*x.children[0])) {
+      auto out = variable(x);
+      return out ? give(true) : out;
+    }
     auto of = visit(*x.children[0]);
     if (!of)
       return of;
@@ -141,7 +168,7 @@ private:
         return value{value::content{false}};
       inner = *held->held;
     }
-    return value{value::content{inner.is_map() && inner.find(value::content{x.text}).has_value()}};
+    return value{value::content{inner.is_map() && inner.find(value::content{x.text}, cost_).has_value()}};
   }
 
   // -- calls ------------------------------------------------------------------------------------------------------
@@ -156,21 +183,22 @@ private:
       const auto* yes = condition->as<bool>();
       return yes == nullptr ? no_overload() : visit(*x.children[*yes ? 1 : 2]);
     }
-    std::vector<value> arguments;
+    std::vector<value> given;
     std::size_t work = 1;
+    const bool paid_later = pays_itself(x.text);
     for (const auto& child : x.children) {
       auto one = visit(*child);
       if (!one)
         return one;
-      arguments.push_back(std::move(*one));
+      given.push_back(std::move(*one));
       // A search goes through one text as often as the other is long, at worst.
-      const auto size = weight(arguments.back());
-      work = x.member_call || x.text == "matches" || x.text.starts_with("sets.") ? work * (size + 1) : work + size;
+      const auto size = paid_later ? 0 : weight(given.back());
+      work = x.member_call ? work * (size + 1) : work + size;
     }
     if (!cost_.spend(std::min<std::size_t>(work, INT32_MAX)))
-      return error("operation cancelled: actual cost limit exceeded");
-    const auto* chosen = choose(x.text, x.member_call, arguments);
-    return chosen == nullptr ? no_overload() : chosen->run(arguments);
+      return cost_exceeded();
+    const auto* chosen = choose(x.text, x.member_call, given);
+    return chosen == nullptr ? no_overload() : chosen->run({given, cost_});
   }
 
   /// `&&` and `||`: the side that decides hides an error of the other.
@@ -230,11 +258,11 @@ private:
         entry = value{*optional->held};
       }
       // Of a key that is given twice the last one counts.
-      const auto known = std::find_if(out.begin(), out.end(), [&](const auto& y) { return equal(y.first, *key); });
-      if (known == out.end())
+      const auto known = find_entry(out, *key, cost_) - out.cbegin();
+      if (known == std::ssize(out))
         out.emplace_back(std::move(*key), std::move(entry));
       else
-        known->second = std::move(entry);
+        out[static_cast<std::size_t>(known)].second = std::move(entry);
     }
     return value::of(std::move(out));
   }
@@ -249,7 +277,7 @@ private:
     if (!of->is_list() && !of->is_map())
       return error("got '" + go_type(*of) + "', expected iterable type");
     if (!cost_.spend(of->size()))
-      return error("operation cancelled: actual cost limit exceeded");
+      return cost_exceeded();
     if (of->is_map())
       return of->keys();
     value_list out;
@@ -278,7 +306,7 @@ private:
       if (holds != nullptr && *holds == deciding)
         return one;
       if (holds == nullptr && !failed)
-        failed = one ? "no such overload" : one.error();
+        failed = one ? no_overload().value() : one.error();
     }
     return failed ? evaluated{error(*failed)} : value{value::content{!deciding}};
   }
@@ -314,7 +342,7 @@ private:
 
   const scope& names_;
   budget& cost_;
-  std::vector<std::pair<std::string, value>> locals_;
+  std::vector<std::pair<std::string_view, value>> locals_;
 };
 
 } // namespace

@@ -9,7 +9,7 @@ namespace paddock::embedded::cel {
 namespace {
 
 /// Reads `string.split(string) list(string)`.
-void add(std::vector<overload>& to, std::string_view signature, evaluated (*run)(std::span<const value>)) {
+void add(std::vector<overload>& to, std::string_view signature, evaluated (*run)(arguments)) {
   overload out;
   const auto open = signature.find('(');
   // The closing bracket of the arguments: the first at depth 0.
@@ -131,12 +131,13 @@ std::span<const overload> overloads_of(std::string_view name, bool member) {
   return found == all_overloads().end() ? std::span<const overload>{} : found->second;
 }
 
-const overload* choose(std::string_view name, bool member, std::span<const value> arguments) {
-  const auto is = [](const value& x, const type& wanted) {
-    return wanted.what == type::kind::dyn || read_type(x.type_name()).what == wanted.what;
-  };
+const overload* choose(std::string_view name, bool member, std::span<const value> given) {
+  std::vector<type::kind> kinds;
+  for (const auto& x : given)
+    kinds.push_back(read_type(x.type_name()).what);
+  const auto is = [](type::kind have, const type& wanted) { return wanted.what == type::kind::dyn || have == wanted.what; };
   for (const auto& x : overloads_of(name, member))
-    if (x.takes.size() == arguments.size() && std::equal(arguments.begin(), arguments.end(), x.takes.begin(), is))
+    if (x.takes.size() == kinds.size() && std::equal(kinds.begin(), kinds.end(), x.takes.begin(), is))
       return &x;
   return nullptr;
 }

@@ -21,22 +21,36 @@ template <class T>
   return tl::unexpected{std::string{"no such overload"}};
 }
 
-/// What evaluating may still cost. One for each step, and more for what works through long texts and lists.
-class budget {
+/// The failure of what ends because its budget is used up.
+[[nodiscard]] inline tl::unexpected<std::string> cost_exceeded() {
+  return tl::unexpected{std::string{"operation cancelled: actual cost limit exceeded"}};
+}
+
+/// What an overload is called with, and what its work is paid from. A call is paid for before it runs, by the sizes of what it
+/// takes; what makes more than it takes, or goes into the parts of a value, pays for that itself.
+class arguments {
 public:
-  explicit budget(std::int64_t steps) : left_(steps) {
+  arguments(std::span<const value> all, budget& cost) : all_(all), cost_(cost) {
   }
-  /// False: it is used up, and stays so.
-  bool spend(std::size_t steps) {
-    left_ -= static_cast<std::int64_t>(std::min<std::size_t>(steps, INT32_MAX));
-    return left_ >= 0;
+  [[nodiscard]] const value& operator[](std::size_t i) const {
+    return all_[i];
   }
-  [[nodiscard]] bool used_up() const {
-    return left_ < 0;
+  [[nodiscard]] std::size_t size() const {
+    return all_.size();
+  }
+  [[nodiscard]] auto begin() const {
+    return all_.begin();
+  }
+  [[nodiscard]] auto end() const {
+    return all_.end();
+  }
+  [[nodiscard]] budget& cost() const {
+    return cost_;
   }
 
 private:
-  std::int64_t left_;
+  std::span<const value> all_;
+  budget& cost_;
 };
 
 /// One overload of a function or operator: what it takes, what it gives, and how.
@@ -45,25 +59,36 @@ struct overload {
   bool member = false; // the first argument stands before the dot
   std::vector<type> takes;
   type gives;
-  evaluated (*run)(std::span<const value> arguments) = nullptr;
+  evaluated (*run)(arguments) = nullptr;
 };
 
 /// The overloads of `name`, called as a member or not; none: there is no such function in the subset.
 [[nodiscard]] std::span<const overload> overloads_of(std::string_view name, bool member);
 
 /// The overload that takes these values; null: none does.
-[[nodiscard]] const overload* choose(std::string_view name, bool member, std::span<const value> arguments);
+[[nodiscard]] const overload* choose(std::string_view name, bool member, std::span<const value> given);
 
 /// Whether the API server knows a function of that name that is outside the subset.
 [[nodiscard]] bool known_elsewhere(std::string_view name);
 
-/// Whether `matches` can read the text.
-[[nodiscard]] bool is_pattern(const std::string& text);
+// -- regular expressions --------------------------------------------------------------------------------------------
+
+/// Longer ones are refused.
+inline constexpr std::size_t max_pattern_bytes = 4 * 1024;
+
+/// Why `matches` cannot read a text.
+struct pattern_failure {
+  std::string text;
+  bool too_large = false; // it may be a regular expression all the same
+};
+
+/// How large the program of a regular expression is: what it costs to make, and for each character of a text at worst to run.
+[[nodiscard]] tl::expected<std::size_t, pattern_failure> pattern_size(const std::string& text);
 
 // -- the parts of the table -----------------------------------------------------------------------------------------
 
 /// Adds overloads, each from `string.split(string) list(string)` or `size(list(dyn)) int`.
-using add_overload = void (*)(std::vector<overload>& to, std::string_view signature, evaluated (*run)(std::span<const value>));
+using add_overload = void (*)(std::vector<overload>& to, std::string_view signature, evaluated (*run)(arguments));
 void add_operators(std::vector<overload>& to, add_overload add);
 void add_conversions(std::vector<overload>& to, add_overload add);
 void add_texts(std::vector<overload>& to, add_overload add);

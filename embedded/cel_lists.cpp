@@ -6,14 +6,12 @@ namespace paddock::embedded::cel {
 
 namespace {
 
-using arguments = std::span<const value>;
-
 evaluated size_of(arguments all) {
   return give(static_cast<std::int64_t>(all[0].size()));
 }
 
 evaluated size_of_bytes(arguments all) {
-  return give(static_cast<std::int64_t>(all[0].as<bytes>()->data.size()));
+  return give(static_cast<std::int64_t>(all[0].as<bytes>()->data.get().size()));
 }
 
 /// The least (-1) or greatest (1) element.
@@ -24,7 +22,7 @@ evaluated extreme(arguments all) {
     return tl::unexpected{std::string{Sign < 0 ? "min called on empty list" : "max called on empty list"}};
   auto out = of.at(0);
   for (std::size_t i = 1; i < of.size(); ++i) {
-    const auto order = compare(of.at(i), out);
+    const auto order = compare(of.at(i), out, all.cost());
     if (!order)
       return no_overload();
     if (*order * Sign > 0)
@@ -35,7 +33,7 @@ evaluated extreme(arguments all) {
 
 evaluated is_sorted(arguments all) {
   for (std::size_t i = 1; i < all[0].size(); ++i) {
-    const auto order = compare(all[0].at(i - 1), all[0].at(i));
+    const auto order = compare(all[0].at(i - 1), all[0].at(i), all.cost());
     if (!order)
       return no_overload();
     if (*order > 0)
@@ -51,7 +49,7 @@ evaluated sum(arguments all) {
   for (std::size_t i = 1; i < all[0].size(); ++i) {
     const std::array pair{out, all[0].at(i)};
     const auto* add = out.is_number() ? choose("_+_", false, pair) : nullptr;
-    auto next = add == nullptr ? evaluated{no_overload()} : add->run(pair);
+    auto next = add == nullptr ? evaluated{no_overload()} : add->run({pair, all.cost()});
     if (!next)
       return next;
     out = *next;
@@ -63,28 +61,28 @@ template <bool Last>
 evaluated index_of(arguments all) {
   std::int64_t out = -1;
   for (std::size_t i = 0; i < all[0].size() && (Last || out < 0); ++i)
-    if (equal(all[0].at(i), all[1]))
+    if (equal(all[0].at(i), all[1], all.cost()))
       out = static_cast<std::int64_t>(i);
   return give(out);
 }
 
-bool contains(const value& all, const value& one) {
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (equal(all.at(i), one))
+bool contains(const value& all, const value& one, budget& cost) {
+  for (std::size_t i = 0; i < all.size() && !cost.used_up(); ++i)
+    if (equal(all.at(i), one, cost))
       return true;
   return false;
 }
 
-bool contains_all(const value& all, const value& wanted) {
+bool contains_all(const value& all, const value& wanted, budget& cost) {
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (!contains(all, wanted.at(i)))
+    if (!contains(all, wanted.at(i), cost))
       return false;
   return true;
 }
 
 evaluated intersects(arguments all) {
-  for (std::size_t i = 0; i < all[0].size(); ++i)
-    if (contains(all[1], all[0].at(i)))
+  for (std::size_t i = 0; i < all[0].size() && !all.cost().used_up(); ++i)
+    if (contains(all[1], all[0].at(i), all.cost()))
       return give(true);
   return give(false);
 }
@@ -97,8 +95,8 @@ const value* held(arguments all) {
 
 evaluated of_non_zero(arguments all) {
   const auto& x = all[0];
-  const bool zero = x.is_null() || ((x.is_list() || x.is_map()) && x.size() == 0) || equal(x, value::content{false})
-                    || equal(x, value::content{std::int64_t{0}}) || equal(x, value::content{std::string{}});
+  const auto is = [&](value::content y) { return equal(x, std::move(y), all.cost()); };
+  const bool zero = x.is_null() || ((x.is_list() || x.is_map()) && x.size() == 0) || is(false) || is(std::int64_t{0}) || is(std::string{});
   return zero ? value::none() : value::some(x);
 }
 
@@ -123,9 +121,10 @@ void add_lists(std::vector<overload>& to, add_overload add) {
   add(to, "list.sum() dyn", &sum);
   add(to, "list.indexOf(dyn) int", &index_of<false>);
   add(to, "list.lastIndexOf(dyn) int", &index_of<true>);
-  add(to, "sets.contains(list, list) bool", [](arguments all) -> evaluated { return give(contains_all(all[0], all[1])); });
-  add(to, "sets.equivalent(list, list) bool",
-      [](arguments all) -> evaluated { return give(contains_all(all[0], all[1]) && contains_all(all[1], all[0])); });
+  add(to, "sets.contains(list, list) bool", [](arguments all) -> evaluated { return give(contains_all(all[0], all[1], all.cost())); });
+  add(to, "sets.equivalent(list, list) bool", [](arguments all) -> evaluated {
+    return give(contains_all(all[0], all[1], all.cost()) && contains_all(all[1], all[0], all.cost()));
+  });
   add(to, "sets.intersects(list, list) bool", &intersects);
   add(to, "optional.of(dyn) optional_type", [](arguments all) -> evaluated { return value::some(all[0]); });
   add(to, "optional.none() optional_type", [](arguments) -> evaluated { return value::none(); });

@@ -7,8 +7,6 @@ namespace paddock::embedded::cel {
 
 namespace {
 
-using arguments = std::span<const value>;
-
 template <class T>
 const T& get(arguments all, std::size_t i) {
   return *all[i].as<T>();
@@ -98,7 +96,7 @@ evaluated append(arguments all) {
 }
 
 evaluated append_bytes(arguments all) {
-  return value{value::content{bytes{get<bytes>(all, 0).data + get<bytes>(all, 1).data}}};
+  return value{value::content{bytes{get<bytes>(all, 0).data.get() + get<bytes>(all, 1).data.get()}}};
 }
 
 evaluated append_lists(arguments all) {
@@ -114,7 +112,7 @@ evaluated append_lists(arguments all) {
 /// NaN is in no order with anything.
 template <char First, bool OrEqual>
 evaluated ordered(arguments all) {
-  const auto order = compare(all[0], all[1]);
+  const auto order = compare(all[0], all[1], all.cost());
   return boolean(order && ((OrEqual && *order == 0) || (First == '<' ? *order < 0 : *order > 0)));
 }
 
@@ -129,13 +127,13 @@ void add_order(std::vector<overload>& to, add_overload add, const std::string& n
 
 evaluated inside_list(arguments all) {
   for (std::size_t i = 0; i < all[1].size(); ++i)
-    if (equal(all[0], all[1].at(i)))
+    if (equal(all[0], all[1].at(i), all.cost()))
       return boolean(true);
   return boolean(false);
 }
 
 evaluated inside_map(arguments all) {
-  return boolean(all[1].find(all[0]).has_value());
+  return boolean(all[1].find(all[0], all.cost()).has_value());
 }
 
 } // namespace
@@ -161,8 +159,8 @@ void add_operators(std::vector<overload>& to, add_overload add) {
   add(to, "-_(int) int", &negate);
   add(to, "-_(double) double", [](arguments all) -> evaluated { return value{value::content{-get<double>(all, 0)}}; });
   add(to, "!_(bool) bool", [](arguments all) -> evaluated { return boolean(!get<bool>(all, 0)); });
-  add(to, "_==_(dyn, dyn) bool", [](arguments all) -> evaluated { return boolean(equal(all[0], all[1])); });
-  add(to, "_!=_(dyn, dyn) bool", [](arguments all) -> evaluated { return boolean(!equal(all[0], all[1])); });
+  add(to, "_==_(dyn, dyn) bool", [](arguments all) -> evaluated { return boolean(equal(all[0], all[1], all.cost())); });
+  add(to, "_!=_(dyn, dyn) bool", [](arguments all) -> evaluated { return boolean(!equal(all[0], all[1], all.cost())); });
   add_order<'<', false>(to, add, "_<_");
   add_order<'<', true>(to, add, "_<=_");
   add_order<'>', false>(to, add, "_>_");

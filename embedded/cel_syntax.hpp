@@ -49,6 +49,12 @@ struct problem {
 inline constexpr std::size_t max_expression_bytes = 16 * 1024;
 inline constexpr int max_expression_depth = 200;
 inline constexpr std::size_t max_expression_nodes = 4096;
+/// Of an expression together with the variables that it names, and those that they name: evaluating goes down into them.
+inline constexpr int max_composed_depth = 2 * max_expression_depth;
+/// Of the type that is known of a part: a literal of lists and maps has the types of all that is in it.
+inline constexpr std::size_t max_type_parts = 256;
+/// Of all regular expressions that stand as literals in one expression: each is made when the expression is checked.
+inline constexpr std::size_t max_pattern_programs = 50'000;
 
 [[nodiscard]] tl::expected<node_ptr, problem> parse(std::string_view text);
 

@@ -1,15 +1,15 @@
 #include "embedded/cel_function.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <re2/re2.h>
 
 namespace paddock::embedded::cel {
 
 namespace {
 
-using arguments = std::span<const value>;
-
 constexpr std::int64_t regex_memory = 1 << 20;
+constexpr std::size_t largest_program = 12'000; // of that memory, about
 
 const std::string& text(arguments all, std::size_t i) {
   return *all[i].as<std::string>();
@@ -24,7 +24,7 @@ bool continues(char c) {
 }
 
 std::int64_t length(std::string_view x) {
-  return static_cast<std::int64_t>(x.size()) - std::count_if(x.begin(), x.end(), continues);
+  return static_cast<std::int64_t>(characters(x));
 }
 
 /// Where the character number `index` begins; the end when there are no more.
@@ -101,11 +101,15 @@ evaluated split(arguments all) {
   value_list out;
   if (most == 0)
     return value::of(std::move(out));
+  // Each part is a value of its own, however short it is.
+  const auto paid = [&](std::size_t size) { return all.cost().spend(text_cost(size)); };
   std::size_t at = 0;
   const auto room = [&] { return most < 0 || static_cast<std::int64_t>(out.size()) + 1 < most; };
   if (by.empty()) { // into characters
     while (at < of.size() && room()) {
       const auto end = at + offset_of(std::string_view{of}.substr(at), 1);
+      if (!paid(end - at))
+        return cost_exceeded();
       out.push_back(value::content{of.substr(at, end - at)});
       at = end;
     }
@@ -114,6 +118,8 @@ evaluated split(arguments all) {
     return value::of(std::move(out));
   }
   for (auto found = of.find(by); found != std::string::npos && room(); found = of.find(by, at)) {
+    if (!paid(found - at))
+      return cost_exceeded();
     out.push_back(value::content{of.substr(at, found - at)});
     at = found + by.size();
   }
@@ -125,11 +131,14 @@ evaluated join(arguments all) {
   std::string out;
   for (std::size_t i = 0; i < all[0].size(); ++i) {
     const auto part = all[0].at(i);
-    if (part.as<std::string>() == nullptr)
-      return tl::unexpected{std::string{"no such overload"}};
-    if (i > 0 && all.size() == 2)
-      out += text(all, 1);
-    out += *part.as<std::string>();
+    const auto* piece = part.as<std::string>();
+    if (piece == nullptr)
+      return no_overload();
+    const auto between = i > 0 && all.size() == 2 ? std::string_view{text(all, 1)} : std::string_view{};
+    if (!all.cost().spend(text_cost(between.size() + piece->size())))
+      return cost_exceeded();
+    out += between;
+    out += *piece;
   }
   return give(std::move(out));
 }
@@ -145,6 +154,8 @@ evaluated replace(arguments all) {
     const auto found = of.find(old, at);
     if (found == std::string::npos)
       break;
+    if (!all.cost().spend(text_cost(found - at + text(all, 2).size())))
+      return cost_exceeded();
     out += of.substr(at, found - at) + text(all, 2);
     --left;
     at = found + old.size();
@@ -188,26 +199,54 @@ RE2::Options regex_options() {
   return out;
 }
 
+std::string too_long() {
+  return "regular expression is longer than " + std::to_string(max_pattern_bytes) + " bytes";
+}
+
+/// How many instructions the program has. One that was given up had as many as there is memory for.
+std::size_t size_of(const RE2& x) {
+  if (x.ok())
+    return static_cast<std::size_t>(std::max(x.ProgramSize(), 0));
+  return x.error_code() == RE2::ErrorPatternTooLarge ? largest_program : 0;
+}
+
+/// The program of the second text, made and paid for; so is running it over the first.
+tl::expected<std::unique_ptr<RE2>, std::string> compiled(arguments all, const std::string& fault) {
+  const auto& pattern = text(all, 1);
+  if (pattern.size() > max_pattern_bytes)
+    return tl::unexpected{too_long()};
+  auto out = std::make_unique<RE2>(pattern, regex_options());
+  const auto program = pattern.size() + size_of(*out);
+  if (!all.cost().spend(program + text_cost(text(all, 0).size()) * text_cost(program)))
+    return cost_exceeded();
+  if (!out->ok())
+    return tl::unexpected{fault + out->error()};
+  return out;
+}
+
 evaluated matches(arguments all) {
-  const RE2 regex{text(all, 1), regex_options()};
-  if (!regex.ok())
-    return tl::unexpected{"error parsing regexp: " + regex.error()};
-  return give(RE2::PartialMatch(text(all, 0), regex));
+  const auto regex = compiled(all, "error parsing regexp: ");
+  return regex ? give(RE2::PartialMatch(text(all, 0), **regex)) : evaluated{tl::unexpected{regex.error()}};
 }
 
 evaluated find(arguments all) {
-  const RE2 regex{text(all, 1), regex_options()};
-  if (!regex.ok())
-    return tl::unexpected{"Illegal regex: " + regex.error()};
+  const auto regex = compiled(all, "Illegal regex: ");
+  if (!regex)
+    return tl::unexpected{regex.error()};
   re2::StringPiece found;
-  const bool there = regex.Match(text(all, 0), 0, text(all, 0).size(), RE2::UNANCHORED, &found, 1);
+  const bool there = (*regex)->Match(text(all, 0), 0, text(all, 0).size(), RE2::UNANCHORED, &found, 1);
   return give(there ? found.as_string() : std::string{});
 }
 
 } // namespace
 
-bool is_pattern(const std::string& text) {
-  return RE2{text, regex_options()}.ok();
+tl::expected<std::size_t, pattern_failure> pattern_size(const std::string& text) {
+  if (text.size() > max_pattern_bytes)
+    return tl::unexpected{pattern_failure{too_long(), true}};
+  const RE2 regex{text, regex_options()};
+  if (!regex.ok())
+    return tl::unexpected{pattern_failure{regex.error(), regex.error_code() == RE2::ErrorPatternTooLarge}};
+  return size_of(regex);
 }
 
 void add_texts(std::vector<overload>& to, add_overload add) {

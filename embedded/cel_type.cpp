@@ -67,6 +67,13 @@ std::string to_string(const type& x) {
   return parts == 0 ? out : out + ")";
 }
 
+std::size_t parts_of(const type& x) {
+  std::size_t out = 1;
+  for (const auto& one : x.of)
+    out += parts_of(one);
+  return out;
+}
+
 bool fits(const type& have, const type& want) {
   if (have.what == kind::dyn || want.what == kind::dyn)
     return true;

@@ -25,6 +25,9 @@ struct type {
 /// As messages write it.
 [[nodiscard]] std::string to_string(const type& x);
 
+/// How many types it is made of, itself included.
+[[nodiscard]] std::size_t parts_of(const type& x);
+
 /// Whether a value known to be `have` may turn out to be a `want`.
 [[nodiscard]] bool fits(const type& have, const type& want);
 /// What is known of a value that is one or the other.

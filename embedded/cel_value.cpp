@@ -39,6 +39,11 @@ std::optional<int> order_mixed(std::int64_t a, std::uint64_t b) {
   return a < 0 ? -1 : order(static_cast<std::uint64_t>(a), b);
 }
 
+/// Whether both are the same; texts of different lengths are told apart without a look at them.
+bool same(const std::string& a, const std::string& b, budget& cost) {
+  return a.size() == b.size() && cost.spend(a.size() / 10) && a == b;
+}
+
 std::optional<int> negated(std::optional<int> x) {
   return x ? std::optional{-*x} : x;
 }
@@ -75,7 +80,7 @@ value value::of(const json& x) {
       return n <= static_cast<std::uint64_t>(INT64_MAX) ? content{static_cast<std::int64_t>(n)} : content{static_cast<double>(n)};
     }
     case json::value_t::number_float: return content{x.get<double>()};
-    case json::value_t::string: return content{x.get<std::string>()};
+    case json::value_t::string: return content{shared_text::of(x.get_ref<const std::string&>())};
     case json::value_t::array:
     case json::value_t::object: return content{&x};
     default: return {};
@@ -123,23 +128,22 @@ value value::at(std::size_t i) const {
   return (**as<list_ptr>())[i];
 }
 
-std::optional<value> value::find(const value& key) const {
+std::optional<value> value::find(const value& key, budget& cost) const {
   if (const auto* x = as<const json*>()) {
     const auto* name = key.as<std::string>();
     const auto* found = name == nullptr ? nullptr : member(**x, *name);
     return found == nullptr ? std::nullopt : std::optional{of(*found)};
   }
-  for (const auto& [name, held] : **as<map_ptr>())
-    if (equal(name, key))
-      return held;
-  return std::nullopt;
+  const auto& all = **as<map_ptr>();
+  const auto found = find_entry(all, key, cost);
+  return found == all.end() ? std::nullopt : std::optional{found->second};
 }
 
 value_list value::keys() const {
   value_list out;
   if (const auto* x = as<const json*>()) {
-    for (const auto& [name, held] : (*x)->items())
-      out.push_back(content{name});
+    for (auto it = (*x)->begin(); it != (*x)->end(); ++it)
+      out.push_back(content{shared_text::of(it.key())});
     return out;
   }
   for (const auto& [name, held] : **as<map_ptr>())
@@ -157,47 +161,68 @@ std::string value::type_name() const {
   return names[content_.index()];
 }
 
-bool equal(const value& a, const value& b) {
+value_map::const_iterator find_entry(const value_map& all, const value& key, budget& cost) {
+  const auto* text = key.as<std::string>();
+  if (text == nullptr)
+    return std::find_if(all.begin(), all.end(), [&](const auto& x) { return equal(x.first, key, cost); });
+  // A look at a key of another length takes a fraction of a step.
+  if (!cost.spend(all.size() / 16))
+    return all.end();
+  return std::find_if(all.begin(), all.end(), [&](const auto& x) {
+    const auto* name = x.first.template as<std::string>();
+    return name != nullptr && same(*name, *text, cost);
+  });
+}
+
+bool equal(const value& a, const value& b, budget& cost) {
+  if (!cost.spend(1))
+    return false;
   if (a.is_number() && b.is_number())
     return order_numbers(a, b) == 0;
   if (a.is_list() && b.is_list()) {
     if (a.size() != b.size())
       return false;
     for (std::size_t i = 0; i < a.size(); ++i)
-      if (!equal(a.at(i), b.at(i)))
+      if (!equal(a.at(i), b.at(i), cost))
         return false;
     return true;
   }
   if (a.is_map() && b.is_map()) {
     if (a.size() != b.size())
       return false;
+    if (!cost.spend(a.size()))
+      return false;
     for (const auto& key : a.keys()) {
-      const auto other = b.find(key);
-      if (!other || !equal(*a.find(key), *other))
+      const auto one = a.find(key, cost);
+      const auto other = b.find(key, cost);
+      if (!one || !other || !equal(*one, *other, cost))
         return false;
     }
     return true;
   }
   if (const auto* x = a.as<optional_value>(), *y = b.as<optional_value>(); x != nullptr && y != nullptr)
-    return x->held && y->held ? equal(*x->held, *y->held) : !x->held && !y->held;
+    return x->held && y->held ? equal(*x->held, *y->held, cost) : !x->held && !y->held;
   if (const auto* x = a.as<std::string>(), *y = b.as<std::string>(); x != nullptr && y != nullptr)
-    return *x == *y;
+    return same(*x, *y, cost);
   if (const auto* x = a.as<bool>(), *y = b.as<bool>(); x != nullptr && y != nullptr)
     return *x == *y;
   if (const auto* x = a.as<bytes>(), *y = b.as<bytes>(); x != nullptr && y != nullptr)
-    return *x == *y;
+    return same(x->data.get(), y->data.get(), cost);
   if (const auto* x = a.as<type_value>(), *y = b.as<type_value>(); x != nullptr && y != nullptr)
     return *x == *y;
   return a.is_null() && b.is_null();
 }
 
-std::optional<int> compare(const value& a, const value& b) {
+std::optional<int> compare(const value& a, const value& b, budget& cost) {
+  const auto in_order = [&](const std::string& x, const std::string& y) -> std::optional<int> {
+    return cost.spend(std::min(x.size(), y.size()) / 10) ? std::optional{order(x, y)} : std::nullopt;
+  };
   if (a.is_number() && b.is_number())
     return order_numbers(a, b);
   if (const auto* x = a.as<std::string>(), *y = b.as<std::string>(); x != nullptr && y != nullptr)
-    return order(*x, *y);
+    return in_order(*x, *y);
   if (const auto* x = a.as<bytes>(), *y = b.as<bytes>(); x != nullptr && y != nullptr)
-    return order(x->data, y->data);
+    return in_order(x->data.get(), y->data.get());
   if (const auto* x = a.as<bool>(), *y = b.as<bool>(); x != nullptr && y != nullptr)
     return order(*x, *y);
   return std::nullopt;

@@ -1,5 +1,7 @@
 #include "embedded/object.hpp"
 
+#include <algorithm>
+
 namespace paddock::embedded {
 
 namespace {
@@ -34,6 +36,10 @@ bool too_deep(std::string_view text) {
     }
   }
   return false;
+}
+
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
 }
 
 std::string escape_markup(const std::string& text) {
@@ -83,6 +89,12 @@ std::vector<std::string> texts_of(const json& value, std::string_view key) {
       if (x.is_string())
         out.push_back(x.get<std::string>());
   return out;
+}
+
+const json& list_at(const json& value, std::string_view key) {
+  static const auto none = json::array();
+  const auto* all = member(value, key);
+  return all != nullptr && all->is_array() ? *all : none;
 }
 
 json& object_at(json& value, std::string_view key) {
@@ -137,6 +149,17 @@ std::string encode_json(const json& value) {
 
 std::string encode_json(const nlohmann::ordered_json& value) {
   return escape_markup(value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::string_view first_characters(std::string_view text, std::size_t most) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (begins_character(text[i]) && most-- == 0)
+      return text.substr(0, i);
+  return text;
 }
 
 std::string in_quotes(std::string_view text) {

@@ -26,6 +26,9 @@ using json = nlohmann::json;
 /// The texts in the list under `key`; what is no text in it, and what is no list, is left out.
 [[nodiscard]] std::vector<std::string> texts_of(const json& value, std::string_view key);
 
+/// The list under `key`, or an empty one when there is none.
+[[nodiscard]] const json& list_at(const json& value, std::string_view key);
+
 /// The member as an object that can be written to; a missing or wrong one becomes an empty object.
 json& object_at(json& value, std::string_view key);
 
@@ -47,6 +50,12 @@ inline constexpr std::size_t max_nesting = 512;
 /// `text` as JSON that the API server would send: `<`, `>` and `&` are written as escapes. No newline at the end.
 [[nodiscard]] std::string encode_json(const json& value);
 [[nodiscard]] std::string encode_json(const nlohmann::ordered_json& value);
+
+/// How many characters a text in UTF-8 has.
+[[nodiscard]] std::size_t characters(std::string_view text);
+
+/// The first `most` characters of it.
+[[nodiscard]] std::string_view first_characters(std::string_view text, std::size_t most);
 
 /// A text in the quotes and escapes of JSON, as messages quote values.
 [[nodiscard]] std::string in_quotes(std::string_view text);

@@ -169,8 +169,11 @@ private:
       return remove(*from) && put(to, std::move(value), false);
     }
     // Copies grow an object faster than its patch: both the sum and the depth are bounded before the next one.
+    // Moves nest as deep as the patch is long, so the depth comes first: writing recurses.
+    if (nesting(*found) + to.size() > max_nesting)
+      return false;
     copied_ += found->dump(-1, ' ', false, json::error_handler_t::replace).size();
-    if (copied_ > max_object_bytes || nesting(*found) + to.size() > max_nesting)
+    if (copied_ > max_object_bytes)
       return false;
     return put(to, json(*found), false);
   }

@@ -1,6 +1,7 @@
 #include "embedded/rbac.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <tuple>
 
@@ -62,6 +63,26 @@ bool covers(const policy_rule& rule, const policy_rule& wanted) {
   if (!covers_resource(rule, wanted.resources.front()))
     return false;
   return rule.names.empty() || (!wanted.names.empty() && has_all(rule.names, wanted.names));
+}
+
+double bytes_of(const std::vector<std::string>& all) {
+  double out = 0;
+  for (const auto& x : all)
+    out += static_cast<double>(x.size());
+  return out;
+}
+
+/// How many combinations the lists have, one that is long counting for more. An empty list leaves none.
+double combinations(std::initializer_list<const std::vector<std::string>*> lists) {
+  constexpr double bytes_for_one = 256;
+  double number = 1;
+  double length = 0; // of one combination, on average
+  for (const auto* all : lists) {
+    const auto size = static_cast<double>(all->size());
+    number *= size;
+    length += all->empty() ? 0 : bytes_of(*all) / size;
+  }
+  return number * std::max(1.0, length / bytes_for_one);
 }
 
 /// One rule for each verb on each resource, name and path.
@@ -151,6 +172,15 @@ api_status access_denied(const access_attributes& what, std::string_view user) {
 
 // -- what is granted ----------------------------------------------------------------------------------------------
 
+bool is_role(const resource_kind& kind) {
+  return kind.kind == "Role" || kind.kind == "ClusterRole";
+}
+
+bool aggregates(const json& role) {
+  const auto* x = member(role, "aggregationRule");
+  return x != nullptr && x->is_object();
+}
+
 std::vector<policy_rule> read_rules(const json& role) {
   std::vector<policy_rule> out;
   if (const auto* rules = member(role, "rules"); rules != nullptr && rules->is_array())
@@ -183,6 +213,17 @@ bool allows(const policy_rule& rule, const access_attributes& what) {
   if (!covers_resource(rule, what.subresource.empty() ? what.resource : what.resource + "/" + what.subresource))
     return false;
   return rule.names.empty() || has(rule.names, what.name);
+}
+
+bool too_many(std::span<const policy_rule> held, std::span<const policy_rule> wanted) {
+  static const std::vector<std::string> every{""};
+  double rights = 0;
+  for (const auto& x : wanted)
+    rights += combinations({&x.verbs, &x.groups, &x.resources, x.names.empty() ? &every : &x.names}) + combinations({&x.verbs, &x.urls});
+  double entries = 0;
+  for (const auto& x : held)
+    entries += static_cast<double>(x.verbs.size() + x.groups.size() + x.resources.size() + x.names.size() + x.urls.size());
+  return rights > most_rights || rights * entries > most_comparisons;
 }
 
 std::vector<policy_rule> not_covered(std::span<const policy_rule> held, std::span<const policy_rule> wanted) {

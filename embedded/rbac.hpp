@@ -46,13 +46,26 @@ struct policy_rule {
   friend bool operator==(const policy_rule&, const policy_rule&) = default;
 };
 
+[[nodiscard]] bool is_role(const resource_kind& kind);
+
+/// Whether the rules of the role are those of others that it selects.
+[[nodiscard]] bool aggregates(const json& role);
+
 /// The rules of a role as stored; what cannot be read grants nothing.
 [[nodiscard]] std::vector<policy_rule> read_rules(const json& role);
 [[nodiscard]] json to_json(const policy_rule& x);
 
 [[nodiscard]] bool allows(const policy_rule& rule, const access_attributes& what);
 
+/// How much work `not_covered` may be, counted in rights to compare; long names count for more than one.
+inline constexpr double most_rights = 100'000;
+/// And in entries of the lists of `held` to look at.
+inline constexpr double most_comparisons = 100'000'000;
+/// Whether the rules of a role, taken apart into one right for each verb, group, resource and name, are more than that.
+[[nodiscard]] bool too_many(std::span<const policy_rule> held, std::span<const policy_rule> wanted);
+
 /// The rights of `wanted` that none of `held` covers, taken apart, joined by verb again and sorted; none: all are held.
+/// @pre not `too_many`
 [[nodiscard]] std::vector<policy_rule> not_covered(std::span<const policy_rule> held, std::span<const policy_rule> wanted);
 
 /// `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`

@@ -4,6 +4,7 @@
 #include "embedded/rbac.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace paddock::embedded {
 
@@ -14,27 +15,47 @@ const resource_kind& cluster_roles() {
   return *kind;
 }
 
-/// The rules that `role` shall have, of the roles that its selectors choose; those said twice once.
-json aggregated(const json& role, const std::vector<object_ptr>& all) {
-  auto out = json::array();
-  const auto* selectors = find(role, {"aggregationRule", "clusterRoleSelectors"});
-  if (selectors == nullptr || !selectors->is_array())
-    return out;
-  for (const auto& selector : *selectors) {
-    const auto chosen = read_label_selector(selector);
-    for (const auto& other : all) {
-      if (text_at(other->value, {"metadata", "name"}) == text_at(role, {"metadata", "name"}) || !chosen || !chosen->matches(other->value))
-        continue;
-      const auto* rules = member(other->value, "rules");
-      if (rules == nullptr || !rules->is_array())
-        continue;
-      for (const auto& rule : *rules)
-        if (std::find(out.begin(), out.end(), rule) == out.end())
-          out.push_back(rule);
+/// The rules that roles which aggregate shall have.
+class collector {
+public:
+  explicit collector(const std::vector<object_ptr>& all) : all_(all) {
+  }
+
+  json rules_for(const json& role) {
+    rules_ = json::array();
+    visited_ = {&role};
+    collect(role);
+    return std::move(rules_);
+  }
+
+private:
+  /// Adds the rules of the roles that the selectors of `role` choose; those said twice once.
+  void collect(const json& role) {
+    const auto* rule = member(role, "aggregationRule");
+    for (const auto& selector : list_at(*rule, "clusterRoleSelectors")) {
+      const auto chosen = read_label_selector(selector);
+      for (const auto& other : all_) {
+        if (!chosen || !chosen->matches(other->value) || !visited_.insert(&other->value).second)
+          continue;
+        // Of a role that aggregates itself the rules count that it shall have, and not those that it has.
+        if (aggregates(other->value))
+          collect(other->value);
+        else
+          add(list_at(other->value, "rules"));
+      }
     }
   }
-  return out;
-}
+
+  void add(const json& rules) {
+    for (const auto& one : rules)
+      if (std::find(rules_.begin(), rules_.end(), one) == rules_.end())
+        rules_.push_back(one);
+  }
+
+  const std::vector<object_ptr>& all_;
+  std::set<const json*> visited_;
+  json rules_;
+};
 
 } // namespace
 
@@ -42,9 +63,9 @@ bool aggregate_roles(store& objects) {
   bool wrote = false;
   const auto all = objects.list(cluster_roles(), "", {});
   for (const auto& one : all) {
-    if (find(one->value, {"aggregationRule"}) == nullptr)
+    if (!aggregates(one->value))
       continue;
-    auto wanted = aggregated(one->value, all);
+    auto wanted = collector{all}.rules_for(one->value);
     const auto* had = member(one->value, "rules");
     if (had != nullptr && (*had == wanted || (had->is_null() && wanted.empty())))
       continue;

@@ -18,10 +18,6 @@ bool is_binding(const resource_kind& kind) {
   return kind.kind == "RoleBinding" || kind.kind == "ClusterRoleBinding";
 }
 
-bool is_role(const resource_kind& kind) {
-  return kind.kind == "Role" || kind.kind == "ClusterRole";
-}
-
 /// How the index knows a subject, and how a reason calls it; nothing for one that can never ask.
 std::optional<std::pair<std::string, std::string>> subject_of(const json& x, const std::string& binding_space) {
   const auto kind = text_at(x, {"kind"});

@@ -18,7 +18,7 @@ struct access_verdict {
 /// costs nothing. Nobody may do what no rule allows, but for the group `system:masters`, which may do everything.
 class rbac_authorizer {
 public:
-  /// Takes in what was written since the last call. Answers whether a ClusterRole was among it.
+  /// Takes in what was written since the last call, or everything. Answers whether a ClusterRole may have been among it.
   bool catch_up(const store& objects);
 
   [[nodiscard]] access_verdict decide(const user_info& who, const access_attributes& what) const;

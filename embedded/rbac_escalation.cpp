@@ -29,10 +29,13 @@ std::string groups_of(const user_info& who) {
   return "[" + out + "]";
 }
 
-/// The refusal that lists what of `wanted` the user lacks; nothing when it holds everything.
+/// The refusal that lists what of `wanted` the user lacks, or says that this cannot be told; nothing when it holds everything.
 std::optional<std::string> lacking(const rbac_authorizer& rights, const user_info& who, const std::string& name_space,
                                    const std::vector<policy_rule>& wanted) {
   const auto held = rights.rules_of(who, name_space);
+  if (too_many(held, wanted))
+    return "its rules name more combinations of verb, group, resource and name than can be compared with the permissions of user "
+           + in_quotes(who.name) + " (" + std::to_string(static_cast<int>(most_rights)) + ")";
   const auto missing = not_covered(held, wanted);
   if (missing.empty())
     return std::nullopt;
@@ -59,11 +62,6 @@ bool may(const rbac_authorizer& rights, const user_info& who, const char* verb, 
   return rights.decide(who, asked).allowed;
 }
 
-bool aggregates(const json& role) {
-  const auto* x = member(role, "aggregationRule");
-  return x != nullptr && x->is_object();
-}
-
 } // namespace
 
 api_result<void> check_grant(const rbac_authorizer& rights, const user_info& who, const access_attributes& what, const resource_kind& kind,
@@ -73,8 +71,7 @@ api_result<void> check_grant(const rbac_authorizer& rights, const user_info& who
   if (old != nullptr && substance(object) == substance(*old))
     return {};
   const auto name = text_at(object, {"metadata", "name"});
-  const bool role = kind.kind == "Role" || kind.kind == "ClusterRole";
-  if (role) {
+  if (is_role(kind)) {
     if (may(rights, who, "escalate", std::string{kind.plural}, what.name_space, what.name))
       return {};
     if (kind.kind == "ClusterRole" && (aggregates(object) || (old != nullptr && aggregates(*old)))) {

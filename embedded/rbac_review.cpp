@@ -20,10 +20,7 @@ std::string go_text(const json& path_attributes) {
 user_info subject_of(const json& spec) {
   user_info out{text_at(spec, {"user"})};
   out.uid = text_at(spec, {"uid"});
-  if (const auto* groups = member(spec, "groups"); groups != nullptr && groups->is_array())
-    for (const auto& x : *groups)
-      if (x.is_string())
-        out.groups.push_back(x.get<std::string>());
+  out.groups = texts_of(spec, "groups");
   return out;
 }
 

@@ -9,10 +9,6 @@ namespace paddock::embedded::schema {
 
 namespace {
 
-bool is_role(const resource_kind& kind) {
-  return kind.kind == "Role" || kind.kind == "ClusterRole";
-}
-
 bool is_filled(const json& object, const char* key) {
   const auto* x = member(object, key);
   return x != nullptr && x->is_array() && !x->empty();
@@ -153,6 +149,9 @@ std::optional<std::string> misshapen_rbac(const resource_kind& kind, const json&
 
 void default_rbac(const resource_kind& kind, json& object) {
   if (is_role(kind)) {
+    // Null is none, and takes no rules away.
+    if (!aggregates(object))
+      object.erase("aggregationRule");
     if (!is_filled(object, "rules"))
       object["rules"] = nullptr;
     return;

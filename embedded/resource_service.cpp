@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <set>
 
 namespace paddock::embedded {
 
@@ -38,8 +39,26 @@ api_answer success(const resource_kind& kind, const stored_object& gone) {
   return answer(200, encode_json(out));
 }
 
+/// As the server does it: each text once; when they are too long together, each is cut, and no more are told than that holds.
 void warn_of(api_answer& out, const std::vector<std::string>& texts) {
-  for (const auto& one : texts) {
+  constexpr std::size_t most_together = 4096; // characters
+  constexpr std::size_t most_each = 256;
+  std::vector<std::string_view> told;
+  std::set<std::string_view> seen;
+  std::size_t together = 0;
+  for (const std::string_view one : texts) {
+    if (one.empty() || !seen.insert(one).second)
+      continue;
+    told.push_back(one);
+    together += characters(one);
+  }
+  const bool cuts = together > most_together;
+  together = 0;
+  for (const auto whole : told) {
+    if (together >= most_together)
+      return;
+    const auto one = cuts ? first_characters(whole, most_each) : whole;
+    together += characters(one);
     std::string text;
     for (const char c : one) {
       if (c == '"' || c == '\\')
@@ -49,13 +68,6 @@ void warn_of(api_answer& out, const std::vector<std::string>& texts) {
     }
     out.headers.emplace_back("Warning", "299 - \"" + text + "\"");
   }
-}
-
-void warn(api_answer& out, const std::vector<std::string>& unknown) {
-  std::vector<std::string> texts;
-  for (const auto& field : unknown)
-    texts.push_back("unknown field " + in_quotes(field));
-  warn_of(out, texts);
 }
 
 /// The media type without its parameters, in lower case.
@@ -191,10 +203,6 @@ public:
     watch_start out;
     out.request.kind = &kind_;
     out.request.name_space = where_.name_space;
-    if (!where_.name.empty()) {
-      auto only = field_selector::parse(kind_, "metadata.name=" + where_.name);
-      what->fields = std::move(*only);
-    }
     out.request.what = std::move(*what);
     if (const auto text = target_.query_text("resourceVersion"); !text.empty()) {
       const auto from = number(text);
@@ -406,9 +414,12 @@ private:
     if (!done)
       return to_answer(done.error());
     auto out = answer(status, done->object->text);
+    std::vector<std::string> texts;
     if (warns)
-      warn(out, done->unknown_fields);
-    warn_of(out, warnings_);
+      for (const auto& field : done->unknown_fields)
+        texts.push_back("unknown field " + in_quotes(field));
+    texts.insert(texts.end(), warnings_.begin(), warnings_.end());
+    warn_of(out, texts);
     return out;
   }
 
@@ -474,7 +485,8 @@ std::variant<api_answer, watch_start> serve(store& objects, const api_call& call
     return answer(200, encode_json(*found));
   }
   const bool reads = call.method == "GET";
-  const bool watches = reads && where->subresource.empty() && target->query_flag("watch");
+  // Of one object by its path there is no watch: it is read, which is what the right was asked for.
+  const bool watches = reads && where->name.empty() && target->query_flag("watch");
   if (!reads && call.method != "POST" && call.method != "PUT" && call.method != "PATCH" && call.method != "DELETE")
     return to_answer(method_not_allowed());
   if (!takes_json(call.accept))

@@ -1,6 +1,7 @@
 #include "embedded/flows/api_server.hpp"
 
 #include "base/random.hpp"
+#include "embedded/authentication_review.hpp"
 #include "embedded/store_watch.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -164,9 +165,9 @@ asio::awaitable<void> stay_silent(std::shared_ptr<core> of, http_responder& to) 
   to.abort();
 }
 
-/// The body as far as the log may have it: of a TokenReview nothing, because it holds a token.
+/// The body as far as the log may have it: nothing of one that may hold a token.
 std::string loggable(const api_call& call) {
-  return call.target.find("/tokenreviews") == std::string::npos ? call.body.substr(0, logged_body) : "[secret]";
+  return carries_token(call.target) ? "[secret]" : call.body.substr(0, logged_body);
 }
 
 asio::awaitable<void> answer(std::shared_ptr<core> of, http_request what, http_responder& to) {
@@ -235,7 +236,7 @@ tl::expected<std::unique_ptr<api_server>, std::string> make_api_server(asio::any
   listen.bound.body = std::max(listen.bound.body, std::size_t{8} * 1024 * 1024);
   const auto stored = std::exchange(options.stored, {});
   if (options.signing_key.empty())
-    options.signing_key = secret{new_uuid() + new_uuid()};
+    options.signing_key = secret{new_key()};
   auto of = std::make_shared<core>(time, std::move(options));
   if (auto taken = of->objects.restore(stored); !taken)
     return tl::unexpected{taken.error()};

@@ -1,20 +1,18 @@
 #include "embedded/flows/authentication_key.hpp"
 
-#include "base/hash.hpp"
+#include "base/random.hpp"
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 namespace paddock::embedded {
 
 namespace {
 
-constexpr std::size_t key_bytes = 32;
-using key_text = std::array<char, 2 * key_bytes>; // as hex
+using key_text = std::array<char, 64>; // as hex
 
 /// All of it, or an error number.
 int read_all(int from, key_text& to) {
@@ -35,13 +33,6 @@ int write_all(int to, const std::string& text) {
     done += static_cast<std::size_t>(n);
   }
   return ::fsync(to) == 0 ? 0 : errno;
-}
-
-std::string new_key() {
-  std::array<std::uint8_t, key_bytes> bytes{};
-  for (auto got = ssize_t{0}; got != static_cast<ssize_t>(bytes.size());)
-    got = ::getrandom(bytes.data(), bytes.size(), 0);
-  return to_hex(bytes);
 }
 
 } // namespace

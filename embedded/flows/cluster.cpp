@@ -2,7 +2,7 @@
 
 #include "base/flows/io_lane.hpp"
 #include "base/flows/sleep.hpp"
-#include "base/hash.hpp"
+#include "base/random.hpp"
 #include "embedded/bootstrap.hpp"
 #include "embedded/flows/api_server.hpp"
 #include "embedded/flows/authentication_key.hpp"
@@ -17,9 +17,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 
-#include <array>
 #include <future>
-#include <sys/random.h>
 
 namespace paddock::embedded {
 
@@ -28,13 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-
-std::string new_token() {
-  auto bytes = std::array<std::uint8_t, 32>{};
-  for (auto got = ssize_t{0}; got != static_cast<ssize_t>(bytes.size());)
-    got = ::getrandom(bytes.data(), bytes.size(), 0);
-  return to_hex(bytes);
-}
 
 class running_cluster final : public cluster {
 public:
@@ -195,7 +186,7 @@ private:
   }
 
   cluster_options options_;
-  secret token_{new_token()};
+  secret token_{new_key()};
   real_flow_time time_;
   std::unique_ptr<data_folder> folder_;
   std::unique_ptr<durable_store> journal_;

@@ -1,7 +1,10 @@
 #define CAF_SUITE admission_policies
 
+#include "embedded/admission_policy.hpp"
 #include "gated_world.hpp"
 #include "tests/support/check_json.hpp"
+
+#include <memory>
 
 // Which writes a policy is about, and what is wrong with a policy. Texts are those of a real kube-apiserver 1.36.
 
@@ -209,6 +212,178 @@ SCENARIO("each object that a selector of parameters chooses is asked about") {
   CHECK_EQ(w.ask(w.root, "POST", maps, map_of("two-copy")).status, 422u);
   CHECK_EQ(w.ask(w.root, "POST", maps, map_of("one-copy")).status, 422u);
   CHECK_EQ(w.ask(w.root, "POST", maps, map_of("three")).status, 201u);
+}
+
+// -- variables ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// A world with one policy about config maps, which has these variables and this validation.
+struct variable_world : gated_world {
+  variable_world(const json& variables, const std::string& expression) {
+    const json spec{{"variables", variables}, {"validations", json::array({{{"expression", expression}}})}};
+    made = ask(root, "POST", policies, policy_of("p", match_of(rule()), spec));
+    make(bindings, binding_of("p"));
+    said = ask(root, "POST", maps, map_of("m"));
+  }
+  reply made;
+  reply said; // to a write
+};
+
+json variable(const std::string& name, const std::string& expression) {
+  return {{"name", name}, {"expression", expression}};
+}
+
+} // namespace
+
+SCENARIO("a variable sees those before it, and never itself or one after it") {
+  for (const auto* name : {"v", "later"}) {
+    const variable_world w{{variable("v", "variables." + std::string{name}), variable("later", "1")}, "true"};
+    CHECK_EQ(w.made.status, 422u);
+    CHECK_NE(w.made.message().find("undefined field '" + std::string{name} + "'"), std::string::npos);
+  }
+  // Of two with the same name the later one hides the earlier from there on.
+  CHECK_EQ(variable_world({variable("v", "1"), variable("v", "variables.v + 1")}, "variables.v == 2").said.status, 201u);
+  CHECK_EQ(variable_world({variable("v", "1"), variable("w", "variables.v + 1"), variable("v", "variables.w + 1")},
+                          "variables.v == 3 && variables.w == 2")
+             .said.status,
+           201u);
+}
+
+SCENARIO("a variable is there unless it cannot be evaluated, and the variables are no value of their own") {
+  const auto said = [](const std::string& expression) {
+    return variable_world({variable("v", "'x'"), variable("bad", "object.nothing == 1")}, expression).said;
+  };
+  CHECK_EQ(said("has(variables.v) && variables.?v.orValue('') == 'x' && optional.of(variables.v) == variables.?v").status, 201u);
+  for (const auto* expression : {"has(variables.bad)", "variables.?bad.hasValue()"})
+    CHECK_NE(said(expression).message().find("composited variable \"bad\" fails to evaluate: no such key: nothing"), std::string::npos);
+  for (const auto* expression : {"variables == variables", "variables['v'] == 'x'", "[variables].size() == 1", "variables.all(x, true)"})
+    CHECK_NE(said(expression).message().find("is outside the supported subset"), std::string::npos);
+  CHECK_EQ(said("[{'v': 1}].all(variables, variables.v == 1 && has(variables.v))").status, 201u);
+}
+
+SCENARIO("how deep variables lead into one another is bounded") {
+  auto chain = json::array({variable("v0", "true")});
+  for (int i = 1; i < 1'000; ++i)
+    chain.push_back(variable("v" + std::to_string(i), std::string(100, '!') + "variables.v" + std::to_string(i - 1)));
+  const variable_world deep{chain, "variables.v999"};
+  CHECK_EQ(deep.made.status, 201u);
+  CHECK_NE(deep.said.message().find("expression nests deeper than 400 with the variables that it names"), std::string::npos);
+  CHECK_EQ(variable_world(chain, "variables.v3").said.status, 201u);
+}
+
+SCENARIO("the type of a variable does not grow without bound") {
+  auto chain = json::array({variable("v0", "1")});
+  for (int i = 1; i < 40; ++i) {
+    const auto before = "variables.v" + std::to_string(i - 1);
+    chain.push_back(variable("v" + std::to_string(i), "{" + before + ": " + before + "}"));
+  }
+  const variable_world w{chain, "variables.v39 == {}"};
+  CHECK_EQ(w.made.status, 201u);
+  CHECK_NE(w.said.message().find("type with more than 256 parts"), std::string::npos);
+}
+
+SCENARIO("a variable that is used again is not evaluated again") {
+  std::string numbers = "0";
+  for (int i = 0; i < 400; ++i)
+    numbers += ",0";
+  // Once it takes 325000 steps.
+  auto all = json::array({variable("v", "[[" + numbers + "]].all(x, x.all(a, x.all(b, true)))")});
+  std::string expression = "true";
+  for (int i = 0; i < 20; ++i) {
+    all.push_back(variable("w" + std::to_string(i), "variables.v"));
+    expression += " && variables.w" + std::to_string(i) + " && variables.v";
+  }
+  CHECK_EQ(variable_world(all, expression).said.status, 201u);
+}
+
+// -- budget and parameters ----------------------------------------------------------------------------------------
+
+SCENARIO("all parameters and bindings of a policy share what it may cost") {
+  std::string numbers = "0";
+  for (int i = 0; i < 100; ++i)
+    numbers += ",0";
+  const json costly{{"paramKind", {{"apiVersion", "v1"}, {"kind", "ConfigMap"}}},
+                    {"validations", json::array({{{"expression", "[[" + numbers + "]].all(x, x.all(a, x.all(b, true)))"}}})}};
+  const json chosen{{"paramRef", {{"selector", {{"matchLabels", {{"limits", "yes"}}}}}, {"parameterNotFoundAction", "Deny"}}}};
+  const auto world = [&](int params, int bound) {
+    auto w = std::make_unique<gated_world>();
+    for (int i = 0; i < params; ++i)
+      w->make(maps, map_of("param" + std::to_string(i), {{"limits", "yes"}}));
+    w->make(policies, policy_of("p", match_of(rule()), costly));
+    for (int i = 0; i < bound; ++i) {
+      auto binding = binding_of("p", chosen);
+      binding["metadata"]["name"] = "b" + std::to_string(i);
+      w->make(bindings, binding);
+    }
+    return w->ask(w->root, "POST", maps, map_of("m"));
+  };
+  const std::string out = "denied request: validation failed due to running out of cost budget, no further validation rules will be run";
+  CHECK_EQ(world(10, 2).status, 201u);
+  CHECK(world(100, 1).message().ends_with(out));
+  CHECK(world(10, 10).message().ends_with(out));
+}
+
+SCENARIO("a binding whose parameters cannot be had refuses, whatever its actions are") {
+  const auto said = [](const std::string& kind, const json& ref, const std::string& action, const std::string& failure = "Fail") {
+    gated_world w;
+    w.make(policies, policy_of("p", match_of(rule()),
+                               {{"paramKind", {{"apiVersion", "v1"}, {"kind", kind}}},
+                                {"failurePolicy", failure},
+                                {"validations", json::array({{{"expression", "true"}}})}}));
+    w.make(bindings, binding_of("p", {{"paramRef", ref}, {"validationActions", {action}}}));
+    return w.ask(w.root, "POST", maps, map_of("m"));
+  };
+  const std::string head = "configmaps \"m\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: failed to "
+                           "configure binding: ";
+  const json absent{{"name", "absent"}, {"namespace", "default"}, {"parameterNotFoundAction", "Deny"}};
+  for (const auto* action : {"Deny", "Warn", "Audit"}) {
+    const auto got = said("ConfigMap", absent, action);
+    CHECK_EQ(got.status, 422u);
+    CHECK_EQ(got.message(), head + "no params found for policy binding with `Deny` parameterNotFoundAction");
+    CHECK_EQ(said("ConfigMap", absent, action, "Ignore").status, 201u);
+  }
+  const json wrong{{"name", "default"}, {"namespace", "default"}, {"parameterNotFoundAction", "Allow"}};
+  CHECK_EQ(said("Namespace", wrong, "Warn").message(), head + "paramRef.namespace must not be provided for a cluster-scoped `paramKind`");
+  CHECK_EQ(said("Namespace", {{"name", "default"}, {"parameterNotFoundAction", "Allow"}}, "Warn").status, 201u);
+  auto allowed = absent;
+  allowed["parameterNotFoundAction"] = "Allow";
+  CHECK_EQ(said("ConfigMap", allowed, "Deny").status, 201u);
+  // What cannot be read as a selector is refused when it is written, and would not choose everything if it were there.
+  gated_world w;
+  for (const auto& selector : {json{{"matchLabels", {{"a b", "c"}}}}, json(nullptr)}) {
+    const json ref{{"selector", selector}, {"parameterNotFoundAction", "Allow"}};
+    CHECK_EQ(w.ask(w.root, "POST", bindings, binding_of("p", {{"paramRef", ref}})).status, 422u);
+    const auto read = read_policy_binding(binding_of("p", {{"paramRef", ref}}));
+    CHECK(!read.params->selector || !read.params->selector->has_value());
+  }
+}
+
+SCENARIO("warnings are bounded in number and size") {
+  gated_world w;
+  const auto warnings = [&](const std::string& name, int number, std::size_t length) {
+    auto all = json::array();
+    for (int i = 0; i < number; ++i) {
+      std::string message = std::to_string(i) + " ";
+      while (message.size() < length)
+        message += "é";
+      all.push_back({{"expression", "false"}, {"message", message}});
+    }
+    w.make(policies, policy_of(name, match_of(rule()), {{"validations", all}}));
+    w.make(bindings, binding_of(name, {{"validationActions", {"Warn"}}}));
+    const auto got = w.ask(w.root, "POST", maps + "?dryRun=All", map_of("m"));
+    REQUIRE_EQ(w.ask(w.root, "DELETE", bindings + "/" + name).status, 200u);
+    CHECK_EQ(got.status, 201u);
+    return got.warnings;
+  };
+  CHECK_EQ(warnings("few", 10, 600).size(), 10u);
+  CHECK_EQ(warnings("short", 20, 10).size(), 20u);
+  const auto cut = warnings("many", 1'000, 2'000);
+  CHECK_EQ(cut.size(), 16u); // of 256 characters each
+  for (const auto& x : cut) {
+    CHECK_EQ(characters(x), 256 + std::string_view{"299 - \"\""}.size());
+    CHECK(x.ends_with("é\""));
+  }
 }
 
 // -- what is wrong with a policy ------------------------------------------------------------------------------------

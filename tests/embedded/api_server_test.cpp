@@ -431,6 +431,8 @@ SCENARIO("requests are logged in order, with method, path, type, body and user, 
   c.token = "s3cret";
   c.ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", R"({"spec":{"token":"other"}})", "application/json");
   CHECK_EQ(c.server->requests().back().body, "[secret]");
+  c.ask("POST", "/apis/authentication.k8s.io/v1/token%72eviews", R"({"spec":{"token":"other"}})", "application/json");
+  CHECK_EQ(c.server->requests().back().body, "[secret]");
 }
 
 SCENARIO("a request can be made to fail before or after it is carried out") {

@@ -2,6 +2,7 @@
 
 #include "base/base64.hpp"
 #include "base/hash.hpp"
+#include "embedded/authentication_review.hpp"
 #include "gated_world.hpp"
 #include "tests/support/check_json.hpp"
 
@@ -96,6 +97,17 @@ SCENARIO("a review of a token tells whose it is, and the self form who asks") {
   const auto self = w.ask(alice, "POST", group + "selfsubjectreviews", json::object());
   CHECK_JSON(self.body["status"]["userInfo"], (json{{"username", "alice"}, {"groups", {"system:authenticated"}}}));
   CHECK_EQ(w.ask(alice, "POST", group + "tokenreviews", {{"spec", {{"token", "x"}}}}).status, 403u);
+}
+
+SCENARIO("a review of a token is known however its path is written") {
+  const std::string group = "/apis/authentication.k8s.io/v1/";
+  for (const auto& target :
+       {group + "tokenreviews", group + "token%72eviews", group + "%74okenreviews?dryRun=All", "/" + group + "/tokenreviews/",
+        std::string{"/%61pis/authentication.k8s.io/v1/tokenreviews/x"}, group + "token%7"})
+    CHECK(carries_token(target));
+  for (const auto& target : {group + "selfsubjectreviews", std::string{"/api/v1/namespaces/tokenreviews/pods"}, std::string{"/"},
+                             std::string{"/api/v1/pods?x=/tokenreviews"}})
+    CHECK(!carries_token(target));
 }
 
 SCENARIO("a service account's token ends with the account and with what it is bound to") {

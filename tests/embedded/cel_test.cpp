@@ -39,7 +39,8 @@ std::string outcome(const std::string& text, const json& object = json::object()
   if (!made)
     return (made.error().unsupported ? "unsupported: " : "refused: ") + made.error().text;
   budget cost{steps};
-  const auto got = made->run(object_scope{object}, cost);
+  const object_scope names{object};
+  const auto got = made->run(names, cost);
   if (!got)
     return got.error();
   const auto* yes = got->as<bool>();
@@ -81,7 +82,80 @@ SCENARIO("an expression ends when its budget is used up, and no operator hides t
   for (int i = 0; i < 30; ++i)
     text = "[" + text + "].map(x, x + x)[0]";
   CHECK_EQ(outcome(text + ".size() > 0", json{{"text", repeated("x", 1000)}}), limit);
-  CHECK_EQ(outcome("object.text.matches(object.text)", json{{"text", repeated("a", 100'000)}}), limit);
+  const json long_ones{{"text", repeated("a", 100'000)}, {"pattern", repeated("a", 4'000)}};
+  CHECK_EQ(outcome("object.text.matches(object.pattern)", long_ones), limit);
+  CHECK_EQ(outcome("object.text.matches(object.text)", long_ones), "regular expression is longer than 4096 bytes");
+}
+
+namespace {
+
+constexpr auto exceeded = "operation cancelled: actual cost limit exceeded";
+
+} // namespace
+
+SCENARIO("a comparison is paid by all that it looks at") {
+  auto numbers = json::array();
+  for (int i = 0; i < 50'000; ++i)
+    numbers.push_back(i);
+  const json object{{"a", json::array({numbers})}, {"b", json::array({numbers})}, {"text", repeated("x", 1'000'000)}};
+  CHECK_EQ(outcome("object.a == object.b", object), "true");
+  for (const auto* text : {"object.a == object.b", "object.a != object.b", "object.a in [object.b]", "[object.a].indexOf(object.b) == 0",
+                           "sets.contains([object.a], [object.b])", "{object.a: 1}[object.b] == 1", "{object.a: 1, object.b: 2} == {}",
+                           "object.text == object.text", "[object.text, object.text].isSorted()", "{object.text: 1}[object.text] == 1"})
+    CHECK_EQ(outcome(text, object, 20'000), exceeded);
+  // What differs early costs little.
+  CHECK_EQ(outcome("object.a == [1] || object.text == 'x' || object.text == object.text + 'x'", object, 200'100), "false");
+  CHECK_EQ(outcome("object.a == [1] || object.text == 'x'", object, 100), "false");
+}
+
+SCENARIO("a value whose parts are shared is not compared for free") {
+  auto text = std::string{"[object]"};
+  for (int i = 0; i < 40; ++i)
+    text = "[" + text + "].map(a, [a, a])[0]";
+  CHECK_EQ(outcome("[" + text + "].all(x, x == x)"), exceeded);
+}
+
+SCENARIO("making texts is paid by their sizes, and passing them on is not") {
+  const json object{{"text", repeated("a,", 100'000)}};
+  std::string all;
+  for (int i = 0; i < 1'000; ++i)
+    all += "object.text,";
+  CHECK_EQ(outcome("[" + all + "].size() == 1000", object, 4'000), "true");
+  CHECK_EQ(outcome("[object.text].all(t, [t, t, t, t].map(x, x).size() == 4)", object, 100), "true");
+  for (const auto& text :
+       {"[" + all + "].join() == ''", "[" + all + "].join(',') == ''", std::string{"object.text.split('').size() == 200000"},
+        std::string{"object.text.split(',').size() > 100"}, std::string{"object.text.replace('', '--') == ''"},
+        std::string{"(object.text + object.text + object.text) == ''"}})
+    CHECK_EQ(outcome(text, object, 50'000), exceeded);
+}
+
+SCENARIO("a failure that names a key does not repeat all of a long one") {
+  CHECK_EQ(outcome("{'a': 1}[object.text] == 1", json{{"text", repeated("é", 100'000)}}), "no such key: " + repeated("é", 256) + "...");
+}
+
+SCENARIO("a type that grows with each step is outside the subset") {
+  auto text = std::string{"[1]"};
+  for (int i = 0; i < 30; ++i)
+    text += ".map(a, {a: a})";
+  CHECK_NE(outcome(text + ".size() == 1").find("type with more than 256 parts"), std::string::npos);
+  CHECK_EQ(outcome(repeated("[", 90) + "1" + repeated("]", 90) + ".size() == 1"), "true");
+}
+
+SCENARIO("a regular expression is paid by the size of its program, and is bounded") {
+  auto many = json::array();
+  for (int i = 0; i < 200; ++i)
+    many.push_back(i);
+  const json object{{"list", many}, {"large", "[^a]{500}b"}, {"long", repeated("a", 5'000)}, {"huge", "\\p{L}{1000}"}};
+  CHECK_EQ(outcome("object.list.all(x, !'x'.matches(object.large))", object), exceeded);
+  CHECK_EQ(outcome("object.list.all(x, !'x'.matches(object.huge) || true)", object), exceeded);
+  CHECK_EQ(outcome("'x'.matches(object.long)", object), "regular expression is longer than 4096 bytes");
+  CHECK_EQ(outcome("object.list.all(x, string(x).matches('^[0-9]+$'))", object), "true");
+  // Literals are made when the expression is checked.
+  CHECK(outcome("'x'.matches('" + repeated("a", 5'000) + "')").starts_with("unsupported: "));
+  CHECK(outcome("'x'.matches('\\\\p{L}{1000}')").starts_with("unsupported: "));
+  CHECK(outcome("true" + repeated(" && 'x'.matches('[^a]{500}')", 50)).starts_with("unsupported: "));
+  CHECK_EQ(outcome("true" + repeated(" && 'x'.matches('^[a-z]+$')", 50)), "true");
+  CHECK(outcome("'x'.matches('(')").starts_with("refused: "));
 }
 
 SCENARIO("a regular expression takes time in the length of its text only") {

@@ -93,6 +93,24 @@ SCENARIO("copies cannot grow an object without bound") {
   CHECK(!apply(nesting_more.dump().c_str()).has_value());
 }
 
+SCENARIO("what moves have nested is not copied before its depth is known") {
+  constexpr int levels = 500;
+  auto deep = json::array();
+  std::string bottom = "/n";
+  for (int i = 1; i < levels; ++i) {
+    deep = json::array({std::move(deep)});
+    bottom += "/0";
+  }
+  auto patch = json::array({{{"op", "add"}, {"path", "/m"}, {"value", 1}}});
+  for (int i = 0; i < 1000; ++i) {
+    patch.push_back({{"op", "add"}, {"path", "/n"}, {"value", deep}});
+    patch.push_back({{"op", "move"}, {"from", "/m"}, {"path", bottom + "/-"}});
+    patch.push_back({{"op", "move"}, {"from", "/n"}, {"path", "/m"}});
+  }
+  patch.push_back({{"op", "copy"}, {"from", "/m"}, {"path", "/x"}});
+  CHECK(!apply_json_patch(json::object(), patch).has_value());
+}
+
 SCENARIO("a merge patch merges objects, replaces the rest and removes what is null") {
   auto patch = parse_merge_patch(R"({"metadata":{"labels":{"a":null,"b":"2"}},"spec":{"list":[9],"deep":{"x":null,"y":1}}})");
   REQUIRE(patch.has_value());

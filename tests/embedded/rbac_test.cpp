@@ -190,6 +190,20 @@ SCENARIO("all service accounts of a namespace are a group") {
   CHECK_EQ(w.status(alice, pods), 403u);
 }
 
+SCENARIO("an object is not watched by its path: it is read, by who may read it") {
+  gated_world w;
+  w.cluster_role("gets", json::array({rule({"get"}, {""}, {"configmaps"})}));
+  w.bind_in("default", "gets", {{"kind", "User"}, {"name", "alice"}});
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  w.make(maps, {{"metadata", {{"name", "m"}}}});
+  const auto got = w.ask(alice, "GET", maps + "/m?watch=1");
+  CHECK_EQ(text_at(got.body, {"metadata", "name"}), "m");
+  CHECK_EQ(w.ask(w.root, "GET", maps + "/absent?watch=true").status, 404u);
+  CHECK_EQ(w.ask(alice, "GET", maps + "?watch=1").status, 403u);
+  CHECK_EQ(w.ask(alice, "GET", maps + "?watch=1&fieldSelector=metadata.name%3Dm").status, 403u);
+  CHECK_EQ(attributes("GET", maps + "/m?watch=1").verb, "get");
+}
+
 SCENARIO("a role that is bound cluster-wide counts in every namespace and above") {
   listing_world w;
   w.bind_everywhere("lists", "alice");
@@ -215,6 +229,47 @@ SCENARIO("the roles of every cluster are there, and those that aggregate have th
   CHECK_EQ(w.ask(alice, "GET", "/apis/agents.x-k8s.io/v1beta1/namespaces/default/sandboxes").status, 200u);
   REQUIRE_EQ(w.ask(w.root, "DELETE", rbac + "/clusterroles/sandbox-view").status, 200u);
   CHECK_EQ(w.ask(alice, "GET", "/apis/agents.x-k8s.io/v1beta1/namespaces/default/sandboxes").status, 403u);
+}
+
+SCENARIO("roles that aggregate one another settle") {
+  for (const int number : {2, 3, 5}) {
+    gated_world w;
+    const auto name = [](int i) { return "ring" + std::to_string(i); };
+    // Each selects the next one, and the first one also a role that has rules.
+    for (int i = 0; i < number; ++i) {
+      auto role = role_of(name(i), json::array({rule({"get"}, {""}, {"r" + std::to_string(i)})}));
+      role["metadata"]["labels"]["is"] = name(i);
+      auto& selectors = role["aggregationRule"]["clusterRoleSelectors"];
+      selectors.push_back({{"matchLabels", {{"is", name((i + 1) % number)}}}});
+      if (i == 0)
+        selectors.push_back({{"matchLabels", {{"is", "base"}}}});
+      w.make(rbac + "/clusterroles", role);
+    }
+    auto base = role_of("base", json::array({rule({"list"}, {""}, {"pods"})}));
+    base["metadata"]["labels"]["is"] = "base";
+    w.make(rbac + "/clusterroles", base);
+    for (int i = 0; i < number; ++i)
+      CHECK_JSON(w.ask(w.root, "GET", rbac + "/clusterroles/" + name(i)).body["rules"], base["rules"]);
+    const auto version = w.objects.version();
+    for (int i = 0; i < 3; ++i)
+      w.gate.catch_up();
+    CHECK_EQ(w.objects.version(), version);
+    CHECK(!aggregate_roles(w.objects));
+    REQUIRE_EQ(w.ask(w.root, "DELETE", rbac + "/clusterroles/base").status, 200u);
+    CHECK(w.ask(w.root, "GET", rbac + "/clusterroles/" + name(0)).body["rules"].empty());
+  }
+}
+
+SCENARIO("an aggregation rule that is null takes no rules away") {
+  gated_world w;
+  auto role = role_of("r", json::array({rule({"get"}, {""}, {"pods"})}));
+  role["aggregationRule"] = nullptr;
+  w.make(rbac + "/clusterroles", role);
+  const auto stored = w.ask(w.root, "GET", rbac + "/clusterroles/r").body;
+  CHECK_JSON(stored["rules"], role["rules"]);
+  CHECK(!stored.contains("aggregationRule"));
+  CHECK(!aggregates(role));
+  CHECK(aggregates({{"aggregationRule", json::object()}}));
 }
 
 // -- writes of rights ---------------------------------------------------------------------------------------------
@@ -326,6 +381,36 @@ SCENARIO("nobody grants what it has not, unless it may escalate or bind") {
     CHECK_EQ(w.ask(nobody, "POST", roles, role_of("r", many)).status, 201u);
     CHECK_EQ(w.ask(nobody, "POST", rbac + "/clusterroles", role_of("r", many)).status, 403u);
   }
+}
+
+SCENARIO("a role with more rights than can be compared is refused by name, and at once") {
+  gated_world w;
+  w.cluster_role("grants", json::array({rule({"create"}, {"rbac.authorization.k8s.io"}, {"roles", "clusterroles"})}));
+  w.bind_everywhere("grants", "nobody");
+  const std::string roles = rbac + "/namespaces/default/roles";
+  const auto names = [](const std::string& of, int n) {
+    std::vector<std::string> out;
+    for (int i = 0; i < n; ++i)
+      out.push_back(of + std::to_string(i));
+    return out;
+  };
+  const auto message = [&](json one) { return w.ask(nobody, "POST", roles, role_of("r", json::array({std::move(one)}))).message(); };
+  const std::string refused =
+    "roles.rbac.authorization.k8s.io \"r\" is forbidden: its rules name more combinations of verb, group, resource "
+    "and name than can be compared with the permissions of user \"nobody\" (100000)";
+  CHECK_EQ(message(rule(names("v", 1'000), names("g", 1'000), names("r", 1'000))), refused);
+  auto named = rule({"get"}, {""}, {"pods"});
+  named["resourceNames"] = names("n", 100'001);
+  CHECK_EQ(message(named), refused);
+  CHECK_EQ(message(rule(names("v", 1'000), {std::string(100'000, 'g')}, {"pods"})), refused);
+  CHECK_NE(message(rule(names("v", 10), names("g", 10), names("r", 10))).find("permissions not currently held"), std::string::npos);
+  // Who holds everything is not asked.
+  CHECK_EQ(w.ask(w.root, "POST", roles, role_of("r", json::array({rule(names("v", 100), names("g", 100), names("r", 100))}))).status, 201u);
+  // A long list on the other side is work as well.
+  const policy_rule held{{"get"}, {""}, names("r", 100'000), {}, {}};
+  const policy_rule wanted{{"get"}, {""}, names("r", 2'000), {}, {}};
+  CHECK(too_many({&held, 1}, {&wanted, 1}));
+  CHECK(!too_many({}, {&wanted, 1}));
 }
 
 // -- reviews ------------------------------------------------------------------------------------------------------

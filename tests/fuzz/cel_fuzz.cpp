@@ -1,6 +1,5 @@
 #include "embedded/cel.hpp"
-
-#include <cstdlib>
+#include "tests/fuzz/require.hpp"
 
 // Reads and evaluates any text as an expression. It must end within its budget, answer a value or a reason, say the same
 // twice, and point into the text when it refuses it.
@@ -9,6 +8,7 @@ namespace {
 
 using namespace paddock::embedded;
 using namespace paddock::embedded::cel;
+using paddock::require;
 
 constexpr std::int64_t steps = 20'000;
 
@@ -37,8 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text{reinterpret_cast<const char*>(data), size};
   const auto made = program::compile(text, names);
   if (!made) {
-    if (!made.error().text.starts_with("ERROR: <input>:"))
-      std::abort();
+    require(made.error().text.starts_with("ERROR: <input>:"));
     return 0;
   }
   const fixed_scope scope;
@@ -46,12 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   budget second{steps};
   const auto one = made->run(scope, first);
   const auto two = made->run(scope, second);
-  if (one.has_value() != two.has_value() || first.used_up() != second.used_up() || (first.used_up() && one))
-    std::abort();
-  if (!one && one.error() != two.error())
-    std::abort();
+  require(one.has_value() == two.has_value() && first.used_up() == second.used_up() && !(first.used_up() && one));
+  require(one || one.error() == two.error());
   // What was found to be a bool is one.
-  if (one && made->result().what == type::kind::boolean && one->as<bool>() == nullptr)
-    std::abort();
+  require(!one || made->result().what != type::kind::boolean || one->as<bool>() != nullptr);
   return 0;
 }
