@@ -3,6 +3,7 @@
 
 #include "apps/paddock-cluster/agents.hpp"
 #include "apps/paddock-cluster/program.hpp"
+#include "base/bracketed.hpp"
 #include "base/stdio.hpp"
 #include "embedded/flows/cluster.hpp"
 
@@ -165,8 +166,7 @@ int main(int argc, char** argv) {
   if (auto error = write_private(file, cluster->kubeconfig()); !error.empty())
     return paddock::complain(paddock::exit_failed, "KubeconfigNotWritten", file.string() + ": " + error);
   auto server = cluster->server();
-  auto host = server.host.find(':') == std::string::npos ? server.host : "[" + server.host + "]";
-  std::cout << "ready " << file.string() << " https://" << host << ':' << server.port << std::endl;
+  std::cout << "ready " << file.string() << " https://" << paddock::bracketed(server.host) << ':' << server.port << std::endl;
   signals.wait();
   paddock::stop_and_wait([&](std::function<void()> ended) { cluster->stop(std::move(ended)); });
   return 0;
