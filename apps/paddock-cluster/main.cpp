@@ -4,6 +4,7 @@
 #include "apps/paddock-cluster/agents.hpp"
 #include "apps/paddock-cluster/program.hpp"
 #include "base/bracketed.hpp"
+#include "base/signals.hpp"
 #include "base/stdio.hpp"
 #include "embedded/flows/cluster.hpp"
 
@@ -91,6 +92,7 @@ private:
 
 int main(int argc, char** argv) {
   paddock::hold_standard_descriptors();
+  paddock::see_children_end();
   auto options = paddock::embedded::cluster_options{};
   auto listen = std::string{"127.0.0.1:0"};
   auto data_dir = std::string{};

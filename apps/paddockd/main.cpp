@@ -5,6 +5,7 @@
 #include "apps/paddockd/host.hpp"
 #include "base/bracketed.hpp"
 #include "base/random.hpp"
+#include "base/signals.hpp"
 #include "base/stdio.hpp"
 #include "config/listen.hpp"
 #include "config/load.hpp"
@@ -118,6 +119,7 @@ struct command_line {
 
 int main(int argc, char** argv) {
   hold_standard_descriptors();
+  see_children_end();
   command_line given;
   CLI::App app{"The Paddock host node. Beside a cluster with --config, or with the cluster built in: --embedded.", "paddockd"};
   app.set_version_flag("--version", version);
