@@ -125,8 +125,8 @@ private:
     boost::asio::posix::stream_descriptor fd;
     stream which;
     output_cap cap;
-    bool resting = false;   // its client is congested
-    std::size_t beyond = 0; // so much is read of it all the same
+    bool resting = false;              // its client is congested
+    std::size_t beyond = 0;            // so much is read of it all the same
     boost::asio::steady_timer filling; // while a command that floods it in small pieces fills it
     time_source::clock::time_point woken{};
     int hasty = 0; // how often in a row little was found soon after the last time
