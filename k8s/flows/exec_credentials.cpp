@@ -43,7 +43,7 @@ public:
         if (!error)
           return;
         self->held_.reset();
-        self->fail("it could not be run", time);
+        self->fail("its run broke off", time);
         self->settle(*mine);
       });
     }
