@@ -16,9 +16,12 @@ SCENARIO("what hid from its family by another session and an empty environment i
   asio::io_context on;
   auto child = start(on, shell("setsid env -i sleep 600 & echo $!; wait"));
   auto hidden = static_cast<pid_t>(std::stol(paddock::test::run_flow(on, read_line(*child))));
+  // A process that is becoming another program has no environment for a moment, whatever it will have.
   auto clear = [hidden] {
+    auto name = std::string{};
+    auto comm = std::ifstream{"/proc/" + std::to_string(hidden) + "/comm"};
     auto file = std::ifstream{"/proc/" + std::to_string(hidden) + "/environ", std::ios::binary};
-    return file.peek() == std::ifstream::traits_type::eof();
+    return std::getline(comm, name) && name == "sleep" && file.peek() == std::ifstream::traits_type::eof();
   };
   paddock::test::run_until(on, clear);
   REQUIRE(clear());
