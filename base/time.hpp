@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace paddock {
 
@@ -64,5 +66,10 @@ private:
 
 /// RFC 3339 in UTC with whole seconds and `Z`, as the API server writes `creationTimestamp`.
 [[nodiscard]] std::string rfc3339_seconds(time_source::wall_clock::time_point at);
+
+/// An instant in RFC 3339, with `Z` or an offset; a fraction of a second is cut off. One that the clock cannot tell (the year
+/// 9999 often stands for never) is the nearest that it can, and none is before 1970: the time between two of them is always a
+/// duration, but a sum with one may be too large. Nothing for any other text.
+[[nodiscard]] std::optional<time_source::wall_clock::time_point> read_instant(std::string_view text);
 
 } // namespace paddock

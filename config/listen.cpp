@@ -1,5 +1,6 @@
 #include "config/listen.hpp"
 
+#include "base/bracketed.hpp"
 #include "config/duration.hpp"
 
 namespace paddock::config {
@@ -37,8 +38,7 @@ std::optional<listen_address> parse_listen(std::string_view text) {
 }
 
 std::string write_listen(const listen_address& x) {
-  const auto bare = x.host.find(':') == std::string::npos;
-  return (bare ? x.host : "[" + x.host + "]") + ":" + std::to_string(x.port);
+  return bracketed(x.host) + ":" + std::to_string(x.port);
 }
 
 } // namespace paddock::config

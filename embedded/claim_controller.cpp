@@ -3,7 +3,6 @@
 #include "base/hash.hpp"
 #include "embedded/agent_keys.hpp"
 #include "embedded/claim_metadata.hpp"
-#include "embedded/instant.hpp"
 #include "embedded/pod_facts.hpp"
 #include "embedded/sandbox_blueprint.hpp"
 
@@ -18,6 +17,8 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 using wall = time_source::wall_clock::time_point;
 using of = claim_write::of;
+
+constexpr std::int64_t longest_wait = 100LL * 365 * 86400; // seconds
 
 std::string claim_path(const json& claim) {
   return extension_path(claim, "sandboxclaims/" + name_of(claim));
@@ -54,18 +55,22 @@ bool expired(const claim_view& seen, wall now) {
     return true;
   auto ttl = number_in(seen.claim, "/spec/lifecycle/ttlSecondsAfterFinished");
   auto end = read_instant(text_in(condition_of(seen.claim, "Finished"), "/lastTransitionTime"));
-  return ttl && end && now >= *end + std::chrono::seconds{*ttl};
+  return ttl && end && std::chrono::floor<std::chrono::seconds>(now - *end).count() >= *ttl;
 }
 
 /// When the next expiry may come.
 std::optional<std::chrono::milliseconds> until_expiry(const claim_view& seen, wall now) {
-  std::optional<wall> next = read_instant(text_in(seen.claim, "/spec/lifecycle/shutdownTime"));
+  using std::chrono::milliseconds;
+  auto left = std::optional<milliseconds>{};
+  if (auto at = read_instant(text_in(seen.claim, "/spec/lifecycle/shutdownTime")))
+    left = std::chrono::ceil<milliseconds>(*at - now);
   auto ttl = number_in(seen.claim, "/spec/lifecycle/ttlSecondsAfterFinished");
   if (auto end = read_instant(text_in(condition_of(seen.claim, "Finished"), "/lastTransitionTime")); ttl && end)
-    next = std::min(next.value_or(wall::max()), *end + std::chrono::seconds{*ttl});
-  if (!next)
+    left = std::min(left.value_or(milliseconds::max()),
+                    std::chrono::seconds{std::clamp<std::int64_t>(*ttl, 0, longest_wait)} - std::chrono::floor<milliseconds>(now - *end));
+  if (!left)
     return std::nullopt;
-  return std::max(std::chrono::ceil<std::chrono::milliseconds>(*next - now), std::chrono::milliseconds{1});
+  return std::max(*left, milliseconds{1});
 }
 
 claim_step expire(const claim_view& seen) {
@@ -260,7 +265,7 @@ claim_step acquire(const claim_view& seen, wall now) {
       }
     // Whole seconds, as creationTimestamp has them.
     auto born = read_instant(text_in(seen.claim, "/metadata/creationTimestamp"));
-    if (!all.empty() && born && now < *born + 2s)
+    if (!all.empty() && born && now - *born < 2s)
       return claim_state{"", "", true, 500ms};
   }
   return create(seen, std::get<json>(metadata));

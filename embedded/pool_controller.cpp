@@ -2,7 +2,6 @@
 
 #include "base/hash.hpp"
 #include "embedded/agent_keys.hpp"
-#include "embedded/instant.hpp"
 #include "embedded/pod_facts.hpp"
 #include "embedded/sandbox_blueprint.hpp"
 
@@ -60,11 +59,11 @@ bool without_node(const json& member) {
 void replace_members(const pool_view& seen, std::vector<const json*>& active, wall now, pool_plan& plan) {
   std::erase_if(active, [&](const json* member) {
     auto since = not_ready_since(*member);
-    auto late = since && now >= *since + patience;
+    auto late = since && now - *since >= patience;
     if (late && without_node(*member))
       plan.revisit = std::min<std::chrono::milliseconds>(plan.revisit.value_or(1min), 1min);
     else if (since && !late)
-      plan.revisit = std::min(plan.revisit.value_or(24h), std::chrono::ceil<std::chrono::milliseconds>(*since + patience - now));
+      plan.revisit = std::min(plan.revisit.value_or(24h), patience - std::chrono::floor<std::chrono::milliseconds>(now - *since));
     if (!outdated(seen, *member) && !(late && !without_node(*member)))
       return false;
     plan.writes.push_back(remove_member(*member));

@@ -2,7 +2,6 @@
 
 #include "base/hash.hpp"
 #include "embedded/agent_keys.hpp"
-#include "embedded/instant.hpp"
 #include "embedded/pod_facts.hpp"
 
 namespace paddock::embedded {

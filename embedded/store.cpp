@@ -4,8 +4,6 @@
 #include "embedded/patch.hpp"
 #include "embedded/schema.hpp"
 
-#include <ctime>
-
 namespace paddock::embedded {
 
 namespace {
@@ -50,14 +48,6 @@ bool is_terminating(const json& object) {
 void raise_generation(const resource_kind& kind, json& object) {
   if (kind.has_generation)
     object_at(object, "metadata")["generation"] = number_at(object, {"metadata", "generation"}, 0) + 1;
-}
-
-/// The instant of a `deletionTimestamp` that this store wrote.
-store::instant parse_seconds(const std::string& text) {
-  std::tm at{};
-  if (::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &at) == nullptr)
-    return {};
-  return store::instant{std::chrono::seconds{::timegm(&at)}};
 }
 
 /// How long the pod may take to end; 0: nothing runs, or nothing is to be waited for.
@@ -388,7 +378,7 @@ api_result<deleted> store::remove(const resource_kind& kind, const std::string& 
     const auto had = number_at(object, {"metadata", "deletionGracePeriodSeconds"}, 0);
     if (grace >= had)
       return deleted{stored, false};
-    const auto asked = parse_seconds(text_at(metadata, {"deletionTimestamp"})) - std::chrono::seconds{had};
+    const auto asked = read_instant(text_at(metadata, {"deletionTimestamp"})).value_or(instant{}) - std::chrono::seconds{had};
     metadata["deletionTimestamp"] = rfc3339_seconds(asked + std::chrono::seconds{grace});
   } else {
     metadata["deletionTimestamp"] = rfc3339_seconds(now + std::chrono::seconds{grace});

@@ -166,9 +166,8 @@ stream_events::event stream_events::exit(const json& frame) {
 }
 
 stream_events::event stream_events::refused(const json& frame) const {
-  constexpr std::size_t longest = 4096;
   const auto* error = fields::text(frame, "error");
-  auto text = error == nullptr ? std::string{"the guest gave no reason"} : error->substr(0, longest);
+  auto text = error == nullptr ? std::string{"the guest gave no reason"} : fields::bounded(*error);
   return broken{stream_refusal(frame, asked_.session), std::move(text)};
 }
 

@@ -88,6 +88,10 @@ result<named_reservation> read_named_reservation(const json& reply, const std::s
   return named_reservation{text_or(reply, "state", "reserved"), std::move(got->boot)};
 }
 
+bool at_work(std::string_view state) {
+  return state != "reserved" && state != "starting" && state != "terminal";
+}
+
 result<retained_event> read_retained_event(const json& event, bool bytes) {
   const auto* type = fields::text(event, "type");
   if (type != nullptr && *type == "attached")

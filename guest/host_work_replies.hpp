@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -31,6 +32,10 @@ struct retained_delta {
   std::string bytes;
   std::uint64_t next_offset = 0;
 };
+
+/// Whether an execution that the guest shows in `state` has got its process: until then it may still end without one. What has
+/// ended says so itself.
+[[nodiscard]] bool at_work(std::string_view state);
 
 struct attached_event {
   std::string state;

@@ -34,6 +34,16 @@ std::string_view content_type(call::content type) {
   return "";
 }
 
+std::optional<std::string> body_text(const call& x) {
+  if (x.type == call::content::none)
+    return std::string{};
+  try {
+    return x.body.dump();
+  } catch (const nlohmann::json::type_error&) {
+    return std::nullopt;
+  }
+}
+
 std::string encode_component(std::string_view text) {
   constexpr auto plain = std::string_view{"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()"};
   constexpr auto hex = std::string_view{"0123456789ABCDEF"};

@@ -28,6 +28,10 @@ struct call {
 /// The content-type header of a call; empty where there is no body.
 [[nodiscard]] std::string_view content_type(call::content type);
 
+/// The body as it is sent; empty where there is none. Nothing when some text in it is not UTF-8: it must not reach an object
+/// changed.
+[[nodiscard]] std::optional<std::string> body_text(const call& x);
+
 /// `text` percent-encoded as a URI component: every byte but `A-Z a-z 0-9 - _ . ! ~ * ' ( )`.
 [[nodiscard]] std::string encode_component(std::string_view text);
 

@@ -1,7 +1,6 @@
 #include "k8s/exec_credential.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace paddock::k8s {
 
@@ -11,38 +10,6 @@ using nlohmann::json;
 namespace {
 
 constexpr auto earliest_renewal = seconds{30};
-
-/// RFC 3339 with any offset; a fraction of a second is cut off.
-std::optional<sys_seconds> read_instant(const std::string& text) {
-  int y = 0, mo = 0, d = 0, h = 0, mi = 0, s = 0, used = 0;
-  if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%n", &y, &mo, &d, &h, &mi, &s, &used) != 6 || used != 19)
-    return std::nullopt;
-  auto rest = std::string_view{text}.substr(19);
-  if (rest.starts_with('.')) {
-    const auto end = rest.find_first_not_of("0123456789", 1);
-    if (end == 1 || end == std::string_view::npos)
-      return std::nullopt;
-    rest.remove_prefix(end);
-  }
-  auto ahead = minutes{0};
-  if (rest != "Z") {
-    int oh = 0, om = 0;
-    const auto zone = std::string{rest};
-    if (rest.size() != 6 || (rest[0] != '+' && rest[0] != '-') || std::sscanf(zone.c_str() + 1, "%2d:%2d%n", &oh, &om, &used) != 2
-        || used != 5 || oh < 0 || oh > 23 || om < 0 || om > 59)
-      return std::nullopt;
-    ahead = (hours{oh} + minutes{om}) * (rest[0] == '-' ? -1 : 1);
-  }
-  const auto date = year_month_day{year{y}, month{static_cast<unsigned>(mo)}, day{static_cast<unsigned>(d)}};
-  if (!date.ok() || h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 60)
-    return std::nullopt;
-  return sys_days{date} + hours{h} + minutes{mi} + seconds{s} - ahead;
-}
-
-/// The nearest instant that the clock can tell: what never expires is often said to do so in the year 9999.
-time_source::wall_clock::time_point told_by_clock(sys_seconds at) {
-  return std::clamp(at, sys_seconds{seconds{0}}, floor<seconds>(time_source::wall_clock::time_point::max()));
-}
 
 /// A member that is a text; empty where there is none. False: it is there and something else.
 bool take(const json& from, const char* name, std::string& to) {
@@ -103,7 +70,7 @@ tl::expected<exec_credential, std::string> read_exec_credential(std::string_view
     const auto at = read_instant(expires);
     if (!at)
       return refuse("its expirationTimestamp is no RFC 3339 instant");
-    got.expires = told_by_clock(*at);
+    got.expires = *at;
   }
   return got;
 }

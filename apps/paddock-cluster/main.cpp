@@ -3,6 +3,8 @@
 
 #include "apps/paddock-cluster/agents.hpp"
 #include "apps/paddock-cluster/program.hpp"
+#include "base/bracketed.hpp"
+#include "base/signals.hpp"
 #include "base/stdio.hpp"
 #include "embedded/flows/cluster.hpp"
 
@@ -90,6 +92,7 @@ private:
 
 int main(int argc, char** argv) {
   paddock::hold_standard_descriptors();
+  paddock::see_children_end();
   auto options = paddock::embedded::cluster_options{};
   auto listen = std::string{"127.0.0.1:0"};
   auto data_dir = std::string{};
@@ -165,8 +168,7 @@ int main(int argc, char** argv) {
   if (auto error = write_private(file, cluster->kubeconfig()); !error.empty())
     return paddock::complain(paddock::exit_failed, "KubeconfigNotWritten", file.string() + ": " + error);
   auto server = cluster->server();
-  auto host = server.host.find(':') == std::string::npos ? server.host : "[" + server.host + "]";
-  std::cout << "ready " << file.string() << " https://" << host << ':' << server.port << std::endl;
+  std::cout << "ready " << file.string() << " https://" << paddock::bracketed(server.host) << ':' << server.port << std::endl;
   signals.wait();
   paddock::stop_and_wait([&](std::function<void()> ended) { cluster->stop(std::move(ended)); });
   return 0;

@@ -1,6 +1,7 @@
 // The guest agent as a program: its variables are those of guest/agent_config.hpp. With `walk` it is no agent: it finds files
 // for a host that had it started ([G] 22.2), and ends.
 
+#include "base/signals.hpp"
 #include "base/time.hpp"
 #include "guest/agent/agent.hpp"
 #include "guest/agent/blocking_work.hpp"
@@ -122,7 +123,7 @@ int main(int argc, char** argv) {
   }
   // One arena: the wire is one thread, and a small guest matters more than a fast allocator.
   ::mallopt(M_ARENA_MAX, 1);
-  ::signal(SIGCHLD, SIG_DFL); // inherited as ignored, no end of a child would be seen
+  see_children_end();
   auto none = sigset_t{};
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr); // inherited as blocked, SIGTERM would never come

@@ -3,7 +3,9 @@
 
 #include "apps/common/version.hpp"
 #include "apps/paddockd/host.hpp"
+#include "base/bracketed.hpp"
 #include "base/random.hpp"
+#include "base/signals.hpp"
 #include "base/stdio.hpp"
 #include "config/listen.hpp"
 #include "config/load.hpp"
@@ -117,6 +119,7 @@ struct command_line {
 
 int main(int argc, char** argv) {
   hold_standard_descriptors();
+  see_children_end();
   command_line given;
   CLI::App app{"The Paddock host node. Beside a cluster with --config, or with the cluster built in: --embedded.", "paddockd"};
   app.set_version_flag("--version", version);
@@ -199,8 +202,8 @@ int main(int argc, char** argv) {
     built_in = std::move(*started);
     how.access = {built_in->server(), {}, k8s::fixed_token(built_in->token()), options.cluster_namespace};
     how.how.agent_address = workspace::settings::address::pod_ip;
-    say(spdlog::level::info, "the embedded cluster serves on " + built_in->server().host + ":" + std::to_string(built_in->server().port)
-                               + "; it enforces no network policy");
+    say(spdlog::level::info, "the embedded cluster serves on " + bracketed(built_in->server().host) + ":"
+                               + std::to_string(built_in->server().port) + "; it enforces no network policy");
   } else {
     auto access = access_to_cluster(options.kubeconfig, options.context);
     if (!access)

@@ -1,7 +1,9 @@
+#include "base/bracketed.hpp"
 #include "base/flows/beast_body.hpp"
 #include "base/flows/dial.hpp"
 #include "base/flows/http_pool.hpp"
 #include "base/flows/http_tunnel.hpp"
+#include "base/flows/unthrown.hpp"
 
 #include <boost/asio/this_coro.hpp>
 
@@ -40,7 +42,7 @@ struct outcome {
 };
 
 std::string host_header(const http_server_address& where) {
-  const auto bare = where.host.find(':') == std::string::npos ? where.host : "[" + where.host + "]";
+  const auto bare = bracketed(where.host);
   return where.port == (where.tls ? 443 : 80) ? bare : bare + ":" + std::to_string(where.port);
 }
 
@@ -142,13 +144,13 @@ public:
   }
 
   asio::awaitable<io_result<http_response>> send(http_server_address where, http_request what, http_limits bound, deadline until) override {
-    return guarded(order{std::move(where), std::move(what), bound, nullptr, std::nullopt, real(until)});
+    return unthrown(exchange(order{std::move(where), std::move(what), bound, nullptr, std::nullopt, real(until)}));
   }
 
   asio::awaitable<io_result<http_response>> stream(http_server_address where, http_request what, http_limits bound,
                                                    std::function<bool(std::string_view)> on_body, time_source::clock::duration idle,
                                                    deadline until) override {
-    return guarded(order{std::move(where), std::move(what), bound, std::move(on_body), idle, real(until)});
+    return unthrown(exchange(order{std::move(where), std::move(what), bound, std::move(on_body), idle, real(until)}));
   }
 
 private:
@@ -156,14 +158,6 @@ private:
   std::chrono::steady_clock::time_point real(deadline until) const {
     const auto left = std::min<time_source::clock::duration>(until.left(time_), std::chrono::hours{24 * 365});
     return std::chrono::steady_clock::now() + left;
-  }
-
-  asio::awaitable<io_result<http_response>> guarded(order it) {
-    const bool throwing = co_await asio::this_coro::throw_if_cancelled();
-    co_await asio::this_coro::throw_if_cancelled(false);
-    auto got = co_await exchange(std::move(it));
-    co_await asio::this_coro::throw_if_cancelled(throwing);
-    co_return got;
   }
 
   asio::awaitable<io_result<http_response>> exchange(order it) {

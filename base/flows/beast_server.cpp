@@ -1,3 +1,4 @@
+#include "base/bracketed.hpp"
 #include "base/flows/beast_body.hpp"
 #include "base/flows/flow_group.hpp"
 #include "base/flows/http_server.hpp"
@@ -300,7 +301,7 @@ private:
 } // namespace
 
 io_result<std::unique_ptr<http_server>> make_http_server(asio::any_io_executor lane, http_server_options options, http_handler handler) {
-  const auto where = options.address + ":" + std::to_string(options.port);
+  const auto where = bracketed(options.address) + ":" + std::to_string(options.port);
   auto of = std::make_shared<shared>(std::move(lane), std::move(options), std::move(handler));
   if (!of->options.certificate.empty() || !of->options.key.empty()) {
     auto made = server_tls(of->options.certificate, of->options.key, of->options.client_authority);

@@ -1,5 +1,7 @@
 #include "base/flows/dial.hpp"
 
+#include "base/bracketed.hpp"
+#include "base/flows/unthrown.hpp"
 #include "base/flows/wire.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -79,7 +81,7 @@ struct attempt {
 };
 
 asio::awaitable<io_result<tcp::socket>> connect(std::string host, std::uint16_t port, deadline until) {
-  const auto what = host + ":" + std::to_string(port);
+  const auto what = bracketed(host) + ":" + std::to_string(port);
   auto gone = co_await withdrawn();
   if (gone)
     co_return tl::unexpected{withdrawn_failure()};
@@ -117,11 +119,7 @@ asio::awaitable<io_result<tcp::socket>> connect(std::string host, std::uint16_t 
 } // namespace
 
 asio::awaitable<io_result<tcp::socket>> dial(std::string host, std::uint16_t port, deadline until) {
-  const bool throwing = co_await asio::this_coro::throw_if_cancelled();
-  co_await asio::this_coro::throw_if_cancelled(false);
-  auto got = co_await connect(std::move(host), port, until);
-  co_await asio::this_coro::throw_if_cancelled(throwing);
-  co_return got;
+  return unthrown(connect(std::move(host), port, until));
 }
 
 } // namespace paddock

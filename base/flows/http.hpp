@@ -87,6 +87,7 @@ public:
 /// What is kept between the calls.
 struct http_pool_limits {
   std::size_t idle_per_server = 16;                                            // more are closed after their call
+  std::size_t idle = 256;                                                      // of all servers together
   std::chrono::steady_clock::duration longest_idle = std::chrono::seconds{30}; // then a connection is closed
 };
 

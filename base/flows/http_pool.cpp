@@ -4,6 +4,7 @@
 #include <boost/asio/query.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <cstddef>
 #include <list>
 #include <mutex>
 
@@ -84,11 +85,8 @@ void http_pool::keep(http_server_address to, const asio::any_io_executor& lane, 
     const auto surplus = it->context == context && it->to == all.front().to && ++same > state_->limits.idle_per_server;
     it = surplus ? all.erase(it) : std::next(it);
   }
-}
-
-std::size_t http_pool::size() const {
-  auto lock = std::lock_guard{state_->guard};
-  return state_->idle.size();
+  while (all.size() > state_->limits.idle)
+    all.pop_back();
 }
 
 } // namespace paddock

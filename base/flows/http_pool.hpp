@@ -5,14 +5,14 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include <cstddef>
 #include <memory>
 
 namespace paddock {
 
 /// The connections of a client that wait for their next request. One is given out again only to a request for an equal
 /// address (authorities, certificate and proxy included) on the io_context that it was opened on. Whatever waits too long
-/// is closed, and so is the longest waiting one where a server has too many. Thread-safe; goes before those io_contexts.
+/// is closed, and so is the longest waiting one where a server has too many, or all together. Thread-safe; goes before those
+/// io_contexts.
 class http_pool {
 public:
   explicit http_pool(http_pool_limits limits);
@@ -23,8 +23,6 @@ public:
   /// The connection that has waited shortest and that its peer has not closed; null when there is none.
   [[nodiscard]] std::unique_ptr<wire> take(const http_server_address& to, const boost::asio::any_io_executor& lane);
   void keep(http_server_address to, const boost::asio::any_io_executor& lane, std::unique_ptr<wire> on);
-  /// Connections that wait now.
-  [[nodiscard]] std::size_t size() const;
 
 private:
   struct state;

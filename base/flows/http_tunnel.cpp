@@ -1,5 +1,7 @@
 #include "base/flows/http_tunnel.hpp"
 
+#include "base/bracketed.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 
@@ -15,8 +17,7 @@ constexpr std::size_t largest_answer = 16 * 1024;
 constexpr std::string_view end_of_head = "\r\n\r\n";
 
 std::string authority_of(const std::string& host, std::uint16_t port) {
-  const auto bare = host.find(':') == std::string::npos ? host : "[" + host + "]";
-  return bare + ":" + std::to_string(port);
+  return bracketed(host) + ":" + std::to_string(port);
 }
 
 /// The status of `HTTP/1.x NNN ...`; 0 when it is none.

@@ -1,5 +1,6 @@
 #include "embedded/flows/cluster.hpp"
 
+#include "base/bracketed.hpp"
 #include "base/flows/io_lane.hpp"
 #include "base/flows/sleep.hpp"
 #include "base/random.hpp"
@@ -117,8 +118,8 @@ public:
   }
 
   [[nodiscard]] std::string kubeconfig() const override {
-    auto host = options_.address.find(':') == std::string::npos ? options_.address : "[" + options_.address + "]";
-    return write_kubeconfig("https://" + host + ":" + std::to_string(where_.port), where_.ca, token_.reveal(), options_.name_space);
+    return write_kubeconfig("https://" + bracketed(options_.address) + ":" + std::to_string(where_.port), where_.ca, token_.reveal(),
+                            options_.name_space);
   }
 
   void stop(std::function<void()> ended) override {

@@ -1,5 +1,6 @@
 #include "embedded/flows/control_client.hpp"
 
+#include "base/flows/unthrown.hpp"
 #include "embedded/pod_facts.hpp"
 
 namespace paddock::embedded {
@@ -32,57 +33,57 @@ control_client::control_client(http_exchange& exchange, flow_time& time, http_se
   control_client(exchange, time, k8s::cluster_access{std::move(where), {}, k8s::fixed_token(std::move(token)), {}}) {
 }
 
-boost::asio::awaitable<tl::expected<control_client::outgoing, call_failure>> control_client::request(k8s::call what) {
-  auto result = outgoing{};
-  result.where = access_.server;
-  result.what.method = what.method;
-  result.what.target = access_.base_path + what.path;
-  result.what.headers.emplace_back("accept", "application/json");
-  if (what.type != k8s::call::content::none) {
-    result.what.headers.emplace_back("content-type", std::string{k8s::content_type(what.type)});
-    result.what.body = what.body.dump();
-  }
-  if (access_.credentials) {
-    auto got = co_await access_.credentials->get(time_);
-    if (!got)
-      co_return tl::unexpected{call_failure{0, {}, to_string(got.error())}};
-    result.shown = std::move(*got);
-    if (auto good = k8s::show(result.shown, result.where, result.what); !good)
-      co_return tl::unexpected{call_failure{0, {}, to_string(good.error())}};
-  }
-  co_return result;
+tl::expected<http_request, call_failure> control_client::request_for(const k8s::call& what) const {
+  auto result = http_request{};
+  result.method = what.method;
+  result.target = access_.base_path + what.path;
+  result.headers.emplace_back("accept", "application/json");
+  if (what.type == k8s::call::content::none)
+    return result;
+  result.headers.emplace_back("content-type", std::string{k8s::content_type(what.type)});
+  auto text = k8s::body_text(what);
+  if (!text)
+    return tl::unexpected{call_failure{0, {}, what.method + " " + what.path + ": the body is not UTF-8"}};
+  result.body = std::move(*text);
+  return result;
 }
 
-tl::expected<void, call_failure> control_client::judge(const outgoing& sent, const io_result<http_response>& got) {
+boost::asio::awaitable<tl::expected<http_response, call_failure>> control_client::ask(k8s::call what, k8s::answer_way how) {
+  auto message = request_for(what);
+  if (!message)
+    co_return tl::unexpected{std::move(message.error())};
+  const auto by = how.until.no_later_than(deadline{time_, request_bound});
+  auto got = co_await k8s::send_authorized(exchange_, access_.credentials, time_, access_.server, std::move(*message), std::move(how), by);
   if (!got)
-    return tl::unexpected{call_failure{0, {}, to_string(got.error())}};
-  if (got->status == 401 && access_.credentials)
-    access_.credentials->refused(sent.shown, time_); // the next request may show another
+    co_return tl::unexpected{call_failure{0, {}, (got.error().of_credential ? "the credential: " : "") + to_string(got.error().why)}};
   if (got->status < 200 || got->status > 299)
-    return tl::unexpected{failure_of(*got)};
-  return {};
+    co_return tl::unexpected{failure_of(*got)};
+  co_return std::move(*got);
+}
+
+boost::asio::awaitable<tl::expected<nlohmann::json, call_failure>> control_client::sent(k8s::call what, k8s::answer_way how) {
+  auto got = co_await ask(std::move(what), std::move(how));
+  if (!got)
+    co_return tl::unexpected{std::move(got.error())};
+  auto body = nlohmann::json::parse(got->body, nullptr, false);
+  co_return body.is_discarded() ? nlohmann::json() : std::move(body);
+}
+
+boost::asio::awaitable<tl::expected<void, call_failure>> control_client::streamed(k8s::call what, k8s::answer_way how) {
+  auto got = co_await ask(std::move(what), std::move(how));
+  if (!got)
+    co_return tl::unexpected{std::move(got.error())};
+  co_return tl::expected<void, call_failure>{};
 }
 
 boost::asio::awaitable<tl::expected<nlohmann::json, call_failure>> control_client::send(k8s::call what) {
-  auto message = co_await request(std::move(what));
-  if (!message)
-    co_return tl::unexpected{message.error()};
-  const auto by = deadline{time_, request_bound};
-  auto got = co_await exchange_.send(message->where, message->what, http_limits{}, by);
-  if (auto good = judge(*message, got); !good)
-    co_return tl::unexpected{good.error()};
-  auto body = nlohmann::json::parse(got->body, nullptr, false);
-  co_return body.is_discarded() ? nlohmann::json() : std::move(body);
+  return unthrown(sent(std::move(what), k8s::answer_way{nullptr, {}, http_limits{}, deadline{time_, request_bound}}));
 }
 
 boost::asio::awaitable<tl::expected<void, call_failure>> control_client::stream(k8s::call what,
                                                                                 std::function<bool(std::string_view)> on_bytes,
                                                                                 time_source::clock::duration silence, deadline until) {
-  auto message = co_await request(std::move(what));
-  if (!message)
-    co_return tl::unexpected{message.error()};
-  auto got = co_await exchange_.stream(message->where, message->what, http_limits{}, std::move(on_bytes), silence, until);
-  co_return judge(*message, got);
+  return unthrown(streamed(std::move(what), k8s::answer_way{std::move(on_bytes), silence, http_limits{}, until}));
 }
 
 } // namespace paddock::embedded

@@ -4,6 +4,7 @@
 #include "base/flows/sleep.hpp"
 #include "base/secret.hpp"
 #include "k8s/call.hpp"
+#include "k8s/flows/authorized.hpp"
 #include "k8s/flows/credentials.hpp"
 #include "k8s/flows/kubeconfig.hpp"
 
@@ -24,7 +25,8 @@ struct call_failure {
 
 /// The API server as the controllers and the kubelet reach it: HTTP with a bearer token or a client certificate, like every
 /// other client. Unlike the host's client it keeps the server's reason and message, which controllers report. One `send` is
-/// one request; the credential is asked for at each.
+/// one request, and a second one where `k8s/flows/authorized.hpp` says so; the credential is asked for at each, and comes
+/// within 10 s or not at all. A cancelled coroutine ends as any failure.
 class control_client {
 public:
   control_client(http_exchange& exchange, flow_time& time, k8s::cluster_access access);
@@ -40,14 +42,11 @@ public:
   }
 
 private:
-  struct outgoing {
-    http_server_address where;
-    http_request what;
-    k8s::credential shown;
-  };
-  /// The request with its credential, or why there is none.
-  boost::asio::awaitable<tl::expected<outgoing, call_failure>> request(k8s::call what);
-  tl::expected<void, call_failure> judge(const outgoing& sent, const io_result<http_response>& got);
+  /// The request without its credential, or why there is none.
+  [[nodiscard]] tl::expected<http_request, call_failure> request_for(const k8s::call& what) const;
+  boost::asio::awaitable<tl::expected<http_response, call_failure>> ask(k8s::call what, k8s::answer_way how);
+  boost::asio::awaitable<tl::expected<nlohmann::json, call_failure>> sent(k8s::call what, k8s::answer_way how);
+  boost::asio::awaitable<tl::expected<void, call_failure>> streamed(k8s::call what, k8s::answer_way how);
 
   http_exchange& exchange_;
   flow_time& time_;

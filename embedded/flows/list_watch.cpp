@@ -17,25 +17,20 @@ k8s::list_watch_options options_for(const std::string& path) {
   return how;
 }
 
-/// The API server as the informers read it. A refused credential makes its source look for another one, so after a 401 it is asked
-/// once more.
+/// The API server as the informers read it.
 class control_source final : public k8s::watch_source {
 public:
   explicit control_source(control_client& client) : client_(client) {
   }
   boost::asio::awaitable<tl::expected<nlohmann::json, k8s::read_failure>> page(k8s::call what, deadline) override {
-    auto got = co_await client_.send(what);
-    if (!got && got.error().status == 401)
-      got = co_await client_.send(std::move(what));
+    auto got = co_await client_.send(std::move(what));
     if (!got)
       co_return tl::unexpected{failure_of(got.error())};
     co_return std::move(*got);
   }
   boost::asio::awaitable<tl::expected<void, k8s::read_failure>> stream(k8s::call what, std::function<bool(std::string_view)> on_bytes,
                                                                        time_source::clock::duration silence, deadline until) override {
-    auto got = co_await client_.stream(what, on_bytes, silence, until);
-    if (!got && got.error().status == 401)
-      got = co_await client_.stream(std::move(what), std::move(on_bytes), silence, until);
+    auto got = co_await client_.stream(std::move(what), std::move(on_bytes), silence, until);
     if (!got)
       co_return tl::unexpected{failure_of(got.error())};
     co_return tl::expected<void, k8s::read_failure>{};

@@ -1,5 +1,6 @@
 #include "embedded/flows/remote_agents.hpp"
 
+#include "base/bracketed.hpp"
 #include "base/flows/io_lane.hpp"
 #include "base/flows/sleep.hpp"
 #include "embedded/flows/data_folder.hpp"
@@ -21,7 +22,7 @@ using namespace std::chrono_literals;
 class agent_base : public remote_agent {
 public:
   agent_base(k8s::cluster_access access, std::function<void(std::string)> log) :
-    where_(access.server.host + ":" + std::to_string(access.server.port)),
+    where_(bracketed(access.server.host) + ":" + std::to_string(access.server.port)),
     log_(std::move(log)),
     http_(make_http_exchange(time_)),
     client_(*http_, time_, std::move(access)),

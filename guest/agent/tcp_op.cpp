@@ -50,6 +50,9 @@ public:
   void closed() override {
     leave();
   }
+  [[nodiscard]] bool ends_with_host() const override {
+    return true;
+  }
   [[nodiscard]] bool takes_frames() const override {
     return true;
   }

@@ -27,11 +27,9 @@ class start_probe final : public event_sink {
 public:
   asio::awaitable<result<void>> take(std::string payload) override {
     const auto event = parse_payload(payload);
-    // It has a log before it has a process, and may have ended without one: what has ended says so itself.
-    if (event && event->is_object() && event->value("type", nlohmann::json{}) == "attached") {
-      const auto state = event->value("state", nlohmann::json{});
-      started = state != "starting" && state != "terminal";
-    }
+    const auto got = event ? read_retained_event(*event, false) : tl::unexpected{failure{protocol_failure{"an event is not JSON"}}};
+    if (const auto* start = got ? std::get_if<attached_event>(&*got) : nullptr)
+      started = at_work(start->state);
     co_return tl::unexpected{failure{lost{"the probe has its answer"}}};
   }
   [[nodiscard]] bool complete() const override {
@@ -95,9 +93,11 @@ private:
         co_return std::move(*settled);
       starts = false;
     }
-    // Of one that has ended the end is the answer.
-    if (plan_.leave && !starts && !confirmed_ && reserved->state != "terminal")
+    if (plan_.leave && !starts && !confirmed_ && at_work(reserved->state))
       co_return tl::unexpected{left_running("left running, as it was asked")};
+    // Of one that has ended the end is the answer; one that somebody else is starting may yet end without having started.
+    if (plan_.leave && !starts && reserved->state != "terminal")
+      begin_probe();
     if (starts) {
       auto got = co_await execute();
       if (got)
@@ -143,7 +143,7 @@ private:
     stream.last = "a result event";
     auto sink = std::make_shared<retained_sink>(plan_.of, retained_sink::kind::execute);
     if (plan_.leave)
-      started_ = kin_.start(until_started(time_, with_, plan_.where, of_.execution_id));
+      begin_probe();
     auto running = kin_.start(run_framed_stream(time_, with_, std::move(stream), *sink, bound()));
     auto ended = co_await attend(running, std::nullopt, sink);
     if (ended)
@@ -157,6 +157,10 @@ private:
       co_return answer{};
     }
     co_return co_await unless_cancelled(std::move(*failed));
+  }
+
+  void begin_probe() {
+    started_ = kin_.start(until_started(time_, with_, plan_.where, of_.execution_id));
   }
 
   asio::awaitable<result<attached_end>> attach_again() {
@@ -189,7 +193,7 @@ private:
 
   /// The guest has shown it at work, and nothing was done to it.
   [[nodiscard]] bool seen_running(const std::shared_ptr<retained_sink>& sink) const {
-    return !cancelling_ && ((sink && sink->attached()) || of_.cursor.offset() > 0);
+    return !cancelling_ && ((sink && sink->at_work()) || of_.cursor.offset() > 0);
   }
 
   [[nodiscard]] failure left_running(std::string text) const {

@@ -1,5 +1,6 @@
 #include "guest/flows/file_transport.hpp"
 
+#include "base/flows/unthrown.hpp"
 #include "guest/features.hpp"
 #include "guest/flows/bounded_call.hpp"
 #include "guest/flows/features_of.hpp"
@@ -7,7 +8,6 @@
 #include "guest/flows/file_walk.hpp"
 #include "guest/flows/file_write.hpp"
 #include "guest/flows/pinnable.hpp"
-#include "guest/flows/unthrown.hpp"
 #include "guest/host_file_requests.hpp"
 
 #include <boost/asio/this_coro.hpp>

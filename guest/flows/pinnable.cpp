@@ -1,8 +1,8 @@
 #include "guest/flows/pinnable.hpp"
 
+#include "base/flows/unthrown.hpp"
 #include "guest/features.hpp"
 #include "guest/flows/features_of.hpp"
-#include "guest/flows/unthrown.hpp"
 
 namespace paddock::guest {
 

@@ -1,7 +1,7 @@
 #include "guest/flows/ready.hpp"
 
+#include "base/flows/unthrown.hpp"
 #include "guest/flows/family.hpp"
-#include "guest/flows/unthrown.hpp"
 
 #include <boost/asio/this_coro.hpp>
 

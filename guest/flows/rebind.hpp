@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/flows/sleep.hpp"
+#include "base/flows/unthrown.hpp"
 #include "guest/flows/family.hpp"
 #include "guest/flows/host.hpp"
-#include "guest/flows/unthrown.hpp"
 #include "guest/rebind_judge.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

@@ -29,6 +29,7 @@ asio::awaitable<result<void>> retained_sink::take(std::string payload) {
     if (!attaching)
       co_return wrong("`attached` in an execute stream");
     attached_ = true;
+    at_work_ = paddock::guest::at_work(start->state);
     const auto gap = of_->cursor.attached(start->from_offset, start->dropped_bytes);
     if (gap)
       co_await of_->output->gap(gap->from_offset, gap->dropped_bytes);

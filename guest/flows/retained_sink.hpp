@@ -36,6 +36,10 @@ public:
   [[nodiscard]] bool attached() const noexcept {
     return attached_;
   }
+  /// And that it has got its process.
+  [[nodiscard]] bool at_work() const noexcept {
+    return at_work_;
+  }
   /// How the execution ended. @pre `complete()`
   [[nodiscard]] result<attached_end> end() const;
 
@@ -45,6 +49,7 @@ private:
   std::shared_ptr<observation> of_;
   kind which_;
   bool attached_ = false;
+  bool at_work_ = false;
   std::optional<command_end> end_;
   std::optional<attach_result_event> attach_end_;
 };

@@ -1,10 +1,10 @@
 #include "guest/flows/stream_transport.hpp"
 
+#include "base/flows/unthrown.hpp"
 #include "guest/features.hpp"
 #include "guest/flows/features_of.hpp"
 #include "guest/flows/pinnable.hpp"
 #include "guest/flows/stream_opening.hpp"
-#include "guest/flows/unthrown.hpp"
 #include "guest/host_stream_requests.hpp"
 
 #include <utility>

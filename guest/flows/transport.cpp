@@ -1,12 +1,12 @@
 #include "guest/flows/transport.hpp"
 
+#include "base/flows/unthrown.hpp"
 #include "guest/features.hpp"
 #include "guest/flows/bounded_call.hpp"
 #include "guest/flows/controller.hpp"
 #include "guest/flows/feature_cache.hpp"
 #include "guest/flows/features_of.hpp"
 #include "guest/flows/pinnable.hpp"
-#include "guest/flows/unthrown.hpp"
 #include "guest/host_replies.hpp"
 #include "guest/host_requests.hpp"
 

@@ -1,5 +1,6 @@
 #include "guest/flows/work_transport.hpp"
 
+#include "base/flows/unthrown.hpp"
 #include "base/random.hpp"
 #include "guest/execution_registry.hpp"
 #include "guest/features.hpp"
@@ -10,7 +11,6 @@
 #include "guest/flows/feature_cache.hpp"
 #include "guest/flows/features_of.hpp"
 #include "guest/flows/session_calls.hpp"
-#include "guest/flows/unthrown.hpp"
 #include "guest/host_work_requests.hpp"
 
 #include <algorithm>

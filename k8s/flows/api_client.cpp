@@ -1,10 +1,11 @@
 #include "k8s/flows/api_client.hpp"
 
+#include "base/flows/unthrown.hpp"
 #include "base/flows/wire.hpp"
 #include "k8s/answer_class.hpp"
+#include "k8s/flows/authorized.hpp"
 
-#include <boost/asio/this_coro.hpp>
-
+#include <algorithm>
 #include <limits>
 
 namespace paddock::k8s {
@@ -28,85 +29,47 @@ public:
   }
 
   asio::awaitable<result<answer>> send(call what, deadline until) override {
-    const bool throwing = co_await asio::this_coro::throw_if_cancelled();
-    co_await asio::this_coro::throw_if_cancelled(false);
     const auto by = bounded(until);
-    auto how = sending{&over_, options_.limits, by};
-    auto got = co_await ask(std::move(what), by, std::chrono::ceil<milliseconds>(by.left(time_)), std::move(how));
-    co_await asio::this_coro::throw_if_cancelled(throwing);
-    co_return got;
+    return unthrown(ask(std::move(what), answer_way{nullptr, {}, options_.limits, by}, left_of(by)));
   }
 
   asio::awaitable<result<void>> stream(call what, std::function<bool(std::string_view)> on_bytes, time_source::clock::duration silence,
                                        deadline until) override {
-    const bool throwing = co_await asio::this_coro::throw_if_cancelled();
-    co_await asio::this_coro::throw_if_cancelled(false);
-    auto how = streaming{&over_, options_.limits, std::move(on_bytes), silence, until};
-    const auto bound = std::chrono::ceil<milliseconds>(std::min(silence, until.left(time_)));
-    auto got = co_await ask(std::move(what), bounded(until), bound, std::move(how));
-    co_await asio::this_coro::throw_if_cancelled(throwing);
+    auto how = answer_way{std::move(on_bytes), silence, options_.limits, until};
+    return unthrown(streamed(std::move(what), std::move(how), std::min(std::chrono::ceil<milliseconds>(silence), left_of(until))));
+  }
+
+private:
+  [[nodiscard]] deadline bounded(deadline until) const {
+    return until.no_later_than(deadline{time_, milliseconds{options_.request_timeout_ms}});
+  }
+  [[nodiscard]] milliseconds left_of(deadline until) const {
+    return std::chrono::ceil<milliseconds>(until.left(time_));
+  }
+
+  asio::awaitable<result<void>> streamed(call what, answer_way how, milliseconds bound) {
+    auto got = co_await ask(std::move(what), std::move(how), bound);
     if (!got)
       co_return tl::unexpected{std::move(got.error())};
     co_return result<void>{};
   }
 
-private:
-  /// The two ways to have a request answered.
-  struct sending {
-    http_exchange* over;
-    http_limits limits;
-    deadline by;
-
-    asio::awaitable<io_result<http_response>> operator()(http_server_address where, http_request what) {
-      return over->send(std::move(where), std::move(what), limits, by);
-    }
-  };
-  struct streaming {
-    http_exchange* over;
-    http_limits limits;
-    std::function<bool(std::string_view)> on_bytes;
-    time_source::clock::duration silence;
-    deadline until;
-
-    asio::awaitable<io_result<http_response>> operator()(http_server_address where, http_request what) {
-      return over->stream(std::move(where), std::move(what), limits, on_bytes, silence, until);
-    }
-  };
-
-  [[nodiscard]] deadline bounded(deadline until) const {
-    return until.no_later_than(deadline{time_, milliseconds{options_.request_timeout_ms}});
-  }
-
-  /// `by` bounds how long a credential may take, `bound` is what a late answer is told to have had.
-  template <class How>
-  asio::awaitable<result<answer>> ask(call what, deadline by, milliseconds bound, How how) {
+  /// `bound` is what a late answer is told to have had.
+  asio::awaitable<result<answer>> ask(call what, answer_way how, milliseconds bound) {
     auto gone = co_await withdrawn();
     if (gone)
       co_return tl::unexpected{failure{cancelled{what.method, what.path, false}}};
+    const auto by = bounded(how.until);
+    const auto credential_bound = left_of(by);
     if (by.passed(time_))
-      co_return no_answer(what, late(), bound);
-    const auto request = request_for(what);
+      co_return no_answer(what, late(), credential_bound);
+    auto request = request_for(what);
     if (!request)
       co_return no_answer(what, request.error(), bound);
-    for (auto repeated = false;; repeated = true) {
-      auto shown = credential{};
-      if (options_.credentials) {
-        auto got = co_await credential_by(options_.credentials, time_, by);
-        if (!got)
-          co_return no_answer(what, got.error(), bound);
-        shown = std::move(*got);
-      }
-      auto where = options_.server;
-      auto bearing = *request;
-      if (auto good = show(shown, where, bearing); !good)
-        co_return no_answer(what, good.error(), bound);
-      auto got = co_await how(std::move(where), std::move(bearing));
-      if (!got)
-        co_return no_answer(what, got.error(), bound);
-      const auto renewable = got->status == 401 && options_.credentials && options_.credentials->refused(shown, time_);
-      if (!renewable || repeated || what.method != "GET")
-        co_return classify(what, raw(std::move(*got)), time_.wall());
-    }
+    auto got = co_await send_authorized(over_, options_.credentials, time_, options_.server, std::move(*request), std::move(how), by);
+    if (!got)
+      co_return no_answer(what, got.error().why, got.error().of_credential ? credential_bound : bound);
+    co_return classify(what, raw(std::move(*got)), time_.wall());
   }
 
   /// The request without its credential.
@@ -118,7 +81,7 @@ private:
     if (what.type == call::content::none)
       return request;
     request.headers.emplace_back("Content-Type", content_type(what.type));
-    auto text = text_of(what.body);
+    auto text = body_text(what);
     if (!text)
       return tl::unexpected{io_failure{io_failure::stage::protocol, false, "the body is not UTF-8"}};
     request.body = std::move(*text);
@@ -134,15 +97,6 @@ private:
       got.retry_after = std::string{*after};
     got.body = std::move(from.body);
     return got;
-  }
-
-  /// Nothing when some text in it is not UTF-8: it must not reach an object changed.
-  static std::optional<std::string> text_of(const nlohmann::json& body) {
-    try {
-      return body.dump();
-    } catch (const nlohmann::json::type_error&) {
-      return std::nullopt;
-    }
   }
 
   static result<answer> no_answer(const call& what, const io_failure& why, milliseconds bound) {

@@ -4,7 +4,6 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -39,7 +38,14 @@ public:
     if (!mine) {
       after_refusal_ = after_refusal_ && !held_; // else what is held has run out
       mine = under_way_ = std::make_shared<run>();
-      asio::co_spawn(lane, renew(shared_from_this(), mine, &time), asio::detached);
+      auto self = shared_from_this();
+      asio::co_spawn(lane, renew(self, mine, &time), [self, mine, &time](std::exception_ptr error) {
+        if (!error)
+          return;
+        self->held_.reset();
+        self->fail("its run broke off", time);
+        self->settle(*mine);
+      });
     }
     auto bell = std::make_shared<asio::steady_timer>(lane, instant::max());
     mine->bells.push_back(bell);
@@ -68,9 +74,14 @@ private:
     const auto until = std::chrono::steady_clock::now() + self->limits_.run;
     auto printed = co_await run_program(std::move(what), until, self->limits_.output);
     self->take(std::move(printed), *time);
-    mine->end = self->held_ ? io_result<credential>{*self->held_} : io_result<credential>{tl::unexpected{*self->failure_}};
-    self->under_way_.reset();
-    for (const auto& x : mine->bells)
+    self->settle(*mine);
+  }
+
+  /// Ends the run with what is held now, or the failure, and tells who waits.
+  void settle(run& which) {
+    which.end = held_ ? io_result<credential>{*held_} : io_result<credential>{tl::unexpected{*failure_}};
+    under_way_.reset();
+    for (const auto& x : which.bells)
       if (auto bell = x.lock())
         bell->cancel();
   }

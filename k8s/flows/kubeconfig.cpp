@@ -143,15 +143,18 @@ or_text<void> take_user(const kubeconfig::user& from, const kubeconfig::cluster&
   return {};
 }
 
-/// One file of a list; nothing when it is not there.
+/// One file of a list; nothing when it is not there. One that cannot be looked at may be there.
 or_text<std::optional<kubeconfig>> read_one(const std::filesystem::path& file) {
-  auto ignored = std::error_code{};
-  if (!std::filesystem::exists(file, ignored))
+  auto error = std::error_code{};
+  const auto there = std::filesystem::exists(file, error);
+  if (error)
+    return tl::unexpected{file.string() + " cannot be read: " + error.message()};
+  if (!there)
     return std::nullopt;
   auto text = small_file(file, largest_file);
   if (!text)
     return tl::unexpected{text.error()};
-  auto absolute = std::filesystem::absolute(file, ignored);
+  auto absolute = std::filesystem::absolute(file, error);
   auto got = read_kubeconfig_text(*text, absolute.parent_path());
   if (!got)
     return tl::unexpected{file.string() + ": " + got.error()};

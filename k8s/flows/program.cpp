@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <map>
 #include <memory>
+#include <optional>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -138,13 +139,15 @@ public:
   void kill() const {
     ::kill(-id_, SIGKILL);
   }
-  /// How it ended, as waitpid says. Waits until it has.
-  int reap() {
+  /// How it ended, as waitpid says; nothing when somebody else took that. Waits until it has.
+  std::optional<int> reap() {
     auto status = 0;
-    while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {
-    }
+    auto got = pid_t{0};
+    do
+      got = ::waitpid(id_, &status, 0);
+    while (got < 0 && errno == EINTR);
     id_ = 0;
-    return status;
+    return got < 0 ? std::nullopt : std::optional{status};
   }
   /// Kills it at `until`; what waits for it then ends.
   static void watch(const std::shared_ptr<child>& self, std::chrono::steady_clock::time_point until) {
@@ -200,10 +203,12 @@ asio::awaitable<tl::expected<std::string, std::string>> run_program(program what
     co_return tl::unexpected{std::string{"it did not end in time"}};
   if (much)
     co_return tl::unexpected{"it printed more than " + std::to_string(most) + " bytes"};
-  if (WIFSIGNALED(status))
-    co_return tl::unexpected{"it was ended by signal " + std::to_string(WTERMSIG(status))};
-  if (WEXITSTATUS(status) != 0)
-    co_return tl::unexpected{"it ended with " + std::to_string(WEXITSTATUS(status))};
+  if (!status)
+    co_return tl::unexpected{std::string{"how it ended is not known"}};
+  if (WIFSIGNALED(*status))
+    co_return tl::unexpected{"it was ended by signal " + std::to_string(WTERMSIG(*status))};
+  if (WEXITSTATUS(*status) != 0)
+    co_return tl::unexpected{"it ended with " + std::to_string(WEXITSTATUS(*status))};
   co_return text;
 }
 

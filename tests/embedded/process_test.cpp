@@ -1,13 +1,8 @@
 #define CAF_SUITE process
 
 #include "embedded/flows/cgroup.hpp"
-#include "embedded/flows/process.hpp"
-#include "embedded/flows/process_mark.hpp"
-#include "tests/support/run_flow.hpp"
+#include "tests/embedded/processes.hpp"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <caf/test/bdd_dsl.hpp>
 
 #include <filesystem>
@@ -15,45 +10,14 @@
 #include <iterator>
 #include <signal.h>
 #include <thread>
-#include <tuple>
 #include <unistd.h>
 
 using namespace paddock;
 using namespace paddock::embedded;
+using namespace paddock::embedded::test;
 namespace asio = boost::asio;
 
 namespace {
-
-const auto family = "test" + std::to_string(::getpid());
-
-process_request shell(const std::string& script) {
-  return {"/bin/sh", {"-c", script}, {{"PATH", "/usr/bin:/bin"}, {"GIVEN", "yes"}}, "/", family};
-}
-
-asio::awaitable<std::string> read_all(process& from) {
-  std::string text;
-  // Up to the end, which is an error to a reader that knows no length.
-  std::ignore = co_await asio::async_read(from.output(), asio::dynamic_buffer(text), asio::as_tuple(asio::use_awaitable));
-  co_return text;
-}
-
-asio::awaitable<std::string> read_line(process& from) {
-  std::string text;
-  for (auto c = char{0}; !text.ends_with('\n');) {
-    auto [error, n] = co_await from.output().async_read_some(asio::buffer(&c, 1), asio::as_tuple(asio::use_awaitable));
-    if (error)
-      break;
-    text += c;
-  }
-  co_return text;
-}
-
-std::unique_ptr<process> start(asio::io_context& on, process_request what) {
-  auto got = process::start(on.get_executor(), std::move(what));
-  if (!got)
-    CAF_FAIL(got.error());
-  return std::move(*got);
-}
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -67,8 +31,8 @@ SCENARIO("a program runs without capabilities, in a session of its own and with 
   auto leak = ::dup(0);
   auto child = start(on, shell("cat /proc/self/status; ls -l /proc/$$/fd; umask; pwd; env; echo sid $(cut -d' ' -f6 /proc/$$/stat)"));
   auto id = child->id();
-  auto text = test::run_flow(on, read_all(*child));
-  auto end = test::run_flow(on, child->ended());
+  auto text = paddock::test::run_flow(on, read_all(*child));
+  auto end = paddock::test::run_flow(on, child->ended());
   ::close(leak);
   CHECK_EQ(end.code, 0);
   CHECK_EQ(end.signal, 0);
@@ -87,29 +51,29 @@ SCENARIO("a program runs without capabilities, in a session of its own and with 
 SCENARIO("a program that ends is reported with its code or signal") {
   asio::io_context on;
   auto failed = start(on, shell("exit 7"));
-  CHECK(test::run_flow(on, failed->ended()) == (process_end{7, 0}));
+  CHECK(paddock::test::run_flow(on, failed->ended()) == (process_end{7, 0}));
   GIVEN("one that waits") {
     auto waits = start(on, shell("echo up; exec sleep 600"));
-    REQUIRE_EQ(test::run_flow(on, read_line(*waits)), "up\n");
+    REQUIRE_EQ(paddock::test::run_flow(on, read_line(*waits)), "up\n");
     WHEN("it gets TERM") {
       waits->signal(SIGTERM);
       THEN("it ended by it, and asking again gives the same answer") {
-        CHECK(test::run_flow(on, waits->ended()) == (process_end{0, SIGTERM}));
-        CHECK(test::run_flow(on, waits->ended()) == (process_end{0, SIGTERM}));
+        CHECK(paddock::test::run_flow(on, waits->ended()) == (process_end{0, SIGTERM}));
+        CHECK(paddock::test::run_flow(on, waits->ended()) == (process_end{0, SIGTERM}));
       }
     }
   }
   GIVEN("one that ignores TERM") {
     auto stubborn = start(on, shell("trap '' TERM; echo up; while :; do sleep 600; done"));
-    REQUIRE_EQ(test::run_flow(on, read_line(*stubborn)), "up\n");
+    REQUIRE_EQ(paddock::test::run_flow(on, read_line(*stubborn)), "up\n");
     stubborn->signal(SIGTERM);
-    auto waiting = test::start_flow(on, stubborn->ended());
-    test::run_ready(on);
+    auto waiting = paddock::test::start_flow(on, stubborn->ended());
+    paddock::test::run_ready(on);
     CHECK(!waiting.done());
     WHEN("it gets KILL") {
       stubborn->signal(SIGKILL);
       THEN("it has ended") {
-        test::run_until(on, [&] { return waiting.done(); });
+        paddock::test::run_until(on, [&] { return waiting.done(); });
         CHECK(waiting.get() == (process_end{0, SIGKILL}));
       }
     }
@@ -121,11 +85,11 @@ SCENARIO("nothing that a program left behind outlives it") {
   GIVEN("a program that starts another in a session and group of its own") {
     auto script = "setsid sh -c 'echo $$; exec sleep 600' & wait";
     auto child = start(on, shell(script));
-    auto left = static_cast<pid_t>(std::stol(test::run_flow(on, read_line(*child))));
+    auto left = static_cast<pid_t>(std::stol(paddock::test::run_flow(on, read_line(*child))));
     REQUIRE(::kill(left, 0) == 0);
     WHEN("it is killed") {
       child->signal(SIGKILL);
-      test::run_flow(on, child->ended());
+      paddock::test::run_flow(on, child->ended());
       THEN("the other one is killed, too") {
         // It may still wait to be collected by whoever adopted it.
         auto dead = [left] {
@@ -133,7 +97,7 @@ SCENARIO("nothing that a program left behind outlives it") {
           std::string line;
           return !std::getline(file, line) || line.find(") Z ") != std::string::npos || line.find(") X ") != std::string::npos;
         };
-        test::run_until(on, dead);
+        paddock::test::run_until(on, dead);
         CHECK(dead());
       }
     }
@@ -148,42 +112,19 @@ SCENARIO("a family is ended as a whole and no other") {
   stranger.family = family + "0";
   auto other = start(on, stranger);
   end_family(family);
-  CHECK(test::run_flow(on, first->ended()) == (process_end{0, SIGKILL}));
-  CHECK(test::run_flow(on, second->ended()) == (process_end{0, SIGKILL}));
+  CHECK(paddock::test::run_flow(on, first->ended()) == (process_end{0, SIGKILL}));
+  CHECK(paddock::test::run_flow(on, second->ended()) == (process_end{0, SIGKILL}));
   CHECK(::kill(other->id(), 0) == 0);
-  auto still = test::start_flow(on, other->ended());
-  test::run_ready(on);
+  auto still = paddock::test::start_flow(on, other->ended());
+  paddock::test::run_ready(on);
   CHECK(!still.done());
-}
-
-SCENARIO("what hid from its family by another session and an empty environment is found by its group") {
-  if (::geteuid() != 0)
-    return; // only root may give a group
-  asio::io_context on;
-  auto child = start(on, shell("setsid env -i sleep 600 & echo $!; wait"));
-  auto hidden = static_cast<pid_t>(std::stol(test::run_flow(on, read_line(*child))));
-  auto clear = [hidden] {
-    auto file = std::ifstream{"/proc/" + std::to_string(hidden) + "/environ", std::ios::binary};
-    return file.peek() == std::ifstream::traits_type::eof();
-  };
-  test::run_until(on, clear);
-  REQUIRE(clear());
-  end_family(family);
-  // Before the child's own end is taken, which would end what it left behind.
-  auto dead = [hidden] {
-    auto file = std::ifstream{"/proc/" + std::to_string(hidden) + "/stat"};
-    std::string line;
-    return !std::getline(file, line) || line.find(") Z ") != std::string::npos || line.find(") X ") != std::string::npos;
-  };
-  test::run_until(on, dead);
-  CHECK(dead());
 }
 
 SCENARIO("a program without a folder is looked for where its environment says") {
   asio::io_context on;
   auto what = shell("exit 3");
   what.program = "sh";
-  CHECK(test::run_flow(on, start(on, what)->ended()) == (process_end{3, 0}));
+  CHECK(paddock::test::run_flow(on, start(on, what)->ended()) == (process_end{3, 0}));
   what.environment = {{"PATH", "/nowhere"}};
   auto missing = process::start(on.get_executor(), what);
   REQUIRE(!missing);
@@ -198,7 +139,7 @@ SCENARIO("a process enters its cgroup before it becomes the program, or does not
   std::ofstream{folder / "cgroup.procs"};
   auto what = shell("exit 0");
   what.cgroup = folder;
-  CHECK(test::run_flow(on, start(on, what)->ended()) == process_end{});
+  CHECK(paddock::test::run_flow(on, start(on, what)->ended()) == process_end{});
   auto file = std::ifstream{folder / "cgroup.procs"};
   CHECK_EQ((std::string{std::istreambuf_iterator<char>{file}, {}}), "0");
   std::filesystem::remove_all(folder);
@@ -247,7 +188,7 @@ SCENARIO("a process ends with the thread that started it") {
   asio::io_context on;
   auto child = std::unique_ptr<process>{};
   std::thread{[&] { child = start(on, shell("exec sleep 600")); }}.join();
-  CHECK(test::run_flow(on, child->ended()) == (process_end{0, SIGKILL}));
+  CHECK(paddock::test::run_flow(on, child->ended()) == (process_end{0, SIGKILL}));
 }
 
 SCENARIO("what cannot be started is refused with the reason") {

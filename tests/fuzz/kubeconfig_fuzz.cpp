@@ -1,19 +1,15 @@
 // Kubeconfigs, and what credential plug-ins print, from bytes of anyone's choosing. Besides not crashing: what was read has
 // names, merging a kubeconfig with itself changes nothing, and a context that is usable leads to a host and a port.
 #include "k8s/flows/kubeconfig.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 using namespace paddock::k8s;
+using paddock::require;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds)
-    std::abort();
-}
 
 bool names_a_file(const pem_place& x) {
   return !x.file.empty();

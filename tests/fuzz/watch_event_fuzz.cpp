@@ -4,21 +4,17 @@
 #include "k8s/objects.hpp"
 #include "k8s/projection.hpp"
 #include "k8s/watch_event.hpp"
+#include "tests/fuzz/require.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 using namespace paddock::k8s;
+using paddock::require;
 
 namespace {
-
-void require(bool holds) {
-  if (!holds)
-    std::abort();
-}
 
 /// What the stream says, as text: its events and how it ends.
 std::string read(std::string_view bytes, std::size_t piece) {

@@ -3,6 +3,8 @@
 #include "base/base64.hpp"
 #include "guest/tcp_request.hpp"
 #include "tests/guest/agent_world.hpp"
+#include "tests/guest/other_end.hpp"
+#include "tests/guest/terminal_client.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
 
@@ -242,6 +244,28 @@ SCENARIO("a host that leaves takes the connection to the service with it") {
   for (auto until = std::chrono::steady_clock::now() + 20s; !refused && std::chrono::steady_clock::now() < until;)
     refused = ::send(world.peer->fd(), "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN;
   CHECK(refused);
+}
+
+SCENARIO("a host that leaves while the service holds it up takes the connection to the service with it") {
+  auto world = open_world{};
+  const auto to_service = other_end(*world.peer);
+  const auto to_host = other_end(world.client);
+  REQUIRE(to_service >= 0);
+  REQUIRE(to_host >= 0);
+  // One piece more whenever the guest has read all, until it leaves one unread: so the end of the host waits behind little.
+  const auto frame = data_frame(std::string(64 * 1024, 'x'));
+  auto sent = 0;
+  CHECK(comes_to_rest([&] { return sent; },
+                      [&] {
+                        if (all_read(world.client, to_host)) {
+                          world.client.send(frame);
+                          ++sent;
+                        }
+                        world.ask("healthz");
+                      }));
+  world.client.close();
+  // The service reads nothing, so it cannot tell; the guest's end of the connection is gone.
+  CHECK(eventually([&] { return other_end(*world.peer) < 0; }));
 }
 
 SCENARIO("destroy tears both sides down, and the guest says nothing more") {

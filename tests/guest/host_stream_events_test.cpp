@@ -70,6 +70,15 @@ bool broken_with(const stream_events::event& x) {
 
 // -- ready -----------------------------------------------------------------------
 
+SCENARIO("what a guest says of an error is bounded, and cut between two characters") {
+  auto it = reading{terminal()};
+  const auto text = std::string(4095, 'x') + "\u00e9 and more";
+  const auto got = it.take({{"type", "error"}, {"error", text}});
+  const auto* why = std::get_if<stream_events::broken>(&got);
+  REQUIRE(why != nullptr);
+  CHECK_EQ(why->text, std::string(4095, 'x'));
+}
+
 SCENARIO("the first ready opens a stream, with the boot id and the heartbeat that the guest echoes") {
   auto r = reading{terminal()};
   const auto got = r.take({{"type", "ready"}, {"guestBootId", "b"}, {"heartbeatMs", 15000}, {"more", 1}});

@@ -368,6 +368,50 @@ SCENARIO("a run that is left running says so once it has started") {
   CHECK_EQ(f.agent.count("cancel-execution"), 0u);
 }
 
+SCENARIO("a run to be left that somebody else is starting is left once it has started") {
+  for (const auto starts : {true, false}) {
+    work_world f;
+    f.agent.on("reserve-execution", [](const json&) {
+      auto x = fake_agent::reservation();
+      x["state"] = "starting";
+      return agent_script{send(x)};
+    });
+    auto asked = std::make_shared<int>(0);
+    f.agent.on("attach-execution", [asked, starts, &f](const json&) {
+      if (++*asked < 4)
+        return agent_script{send(attached(0, 0, "starting")), wait_for("late"), send(refusal_event("spawn job ENOENT")), send_end()};
+      if (starts)
+        return agent_script{send(attached(0)), watch()};
+      f.agent.open("late");
+      return agent_script{send(attached(0, 0, "terminal")), watch()};
+    });
+    const auto got = f.run(work_world::command(true));
+    REQUIRE(failed_with<guest::execution_detached>(got));
+    CHECK_EQ(std::get<guest::execution_detached>(got.error()).left, starts);
+    CHECK_GE(*asked, 4);
+    CHECK_EQ(f.agent.count("execute"), 0u);
+    CHECK_EQ(f.agent.count("cancel-execution"), 0u);
+  }
+}
+
+SCENARIO("a caller who has seen enough of a command that is being started is not told that it runs") {
+  for (const auto* state : {"starting", "running"}) {
+    work_world f;
+    f.agent.on("reserve-execution", [](const json&) {
+      auto x = fake_agent::reservation();
+      x["state"] = "starting";
+      return agent_script{send(x)};
+    });
+    f.agent.on("attach-execution", {send(attached(0, 7, state)), watch()});
+    auto flow = f.start();
+    run_until(f.context, [&] { return !f.output.gaps.empty(); }); // `attached` has been heard
+    f.output.leave();
+    const auto got = f.finish(flow);
+    REQUIRE(failed_with<guest::execution_detached>(got));
+    CHECK_EQ(std::get<guest::execution_detached>(got.error()).left, std::string{state} == "running");
+  }
+}
+
 SCENARIO("a run whose execute was lost before the guest read it says that it never started") {
   for (const auto leave : {false, true}) {
     work_world f;

@@ -18,7 +18,7 @@ os.read(0, 1)
 """
 
 
-class Prestop(Entrypoint):
+class Hook(Entrypoint):
     """The init is a process of this test, named by NAMZU_PRESTOP_INIT_PID; the stub of sleep counts the ticks of a clock that does
     not run. real_entrypoint_test.py has the init as pid 1."""
 
@@ -47,6 +47,8 @@ class Prestop(Entrypoint):
         self.assertEqual(self.names(calls[1:]), ["sleep"] * (len(calls) - 1))
         return lines, [x[1] for x in calls[1:]]
 
+
+class Prestop(Hook):
     # [G 283] the init is signalled, and the wait is longer than the agent's deadline of 15 s
     def test_the_init_is_signalled_and_waited_for_longer_than_the_deadline(self):
         self.stub("sleep")
@@ -124,6 +126,15 @@ class Prestop(Entrypoint):
         for shell in SHELLS:
             self.assertEqual(self.prestop(shell, init.pid, NAMZU_PRESTOP_INIT_NAME="dumb-init", NAMZU_PRESTOP_WAIT_SECONDS="1")[1], ["0.1"] * 10)
 
+    def test_a_sync_that_fails_or_is_missing_changes_nothing(self):
+        self.stub("sleep")
+        self.stub("sync", "echo noise; echo more >&2", 1)
+        init = self.init()
+        for shell in SHELLS:
+            self.assertEqual(self.prestop(shell, init.pid, NAMZU_PRESTOP_WAIT_SECONDS="1"), ([], ["0.1"] * 10))
+
+
+class PidOne(Hook):
     def test_a_pid_that_is_no_number_is_one_and_one_that_nobody_has_is_nobody(self):
         self.stub("sleep")
         one = pathlib.Path("/proc/1/comm").read_text().strip()
@@ -136,13 +147,6 @@ class Prestop(Entrypoint):
                 self.assertIn(f"process 1 is '{one}'", lines[0])
             lines, ticks = self.prestop(shell, "0")
             self.assertEqual((len(lines), ticks), (1, []))
-
-    def test_a_sync_that_fails_or_is_missing_changes_nothing(self):
-        self.stub("sleep")
-        self.stub("sync", "echo noise; echo more >&2", 1)
-        init = self.init()
-        for shell in SHELLS:
-            self.assertEqual(self.prestop(shell, init.pid, NAMZU_PRESTOP_WAIT_SECONDS="1"), ([], ["0.1"] * 10))
 
 
 if __name__ == "__main__":

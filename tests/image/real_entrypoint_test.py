@@ -72,20 +72,19 @@ class Disk(RealTest):
             self.assertIn("could not be mounted", pod.said().splitlines()[-1])
         self.assertEqual(disk.content(), before)
 
+    # [G 279] a device without root
+    def test_a_device_without_root_is_refused(self):
+        disk = self.disk()
+        self.home.mkdir()
+        os.chown(self.home, 1001, 1001)
+        before = disk.content()
+        with Pod(self, "setpriv", "--reuid=1001", "--regid=1001", "--clear-groups", "--", NAMZU_WORKSPACE_DEVICE=disk.path) as pod:
+            self.assertEqual(pod.ended(), 1)
+            self.assertIn("only root can mount", pod.said())
+        self.assertEqual(disk.content(), before)
+
 
 class Agent(RealTest):
-    # [G 281] what is left of the privileges, after a start as root and after the start of a task's pod
-    def test_the_agent_that_root_started_has_no_privilege(self):
-        self.only_root("only root starts as root")
-        with Pod(self) as pod:
-            pod.listening()
-            self.without_privileges(pod)
-            variables = pod.variables(pod.agent())
-            self.assertEqual([variables[x] for x in ("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NAMZU_SANDBOX_WORKSPACE")],
-                             [str(self.home), "namzu", "namzu", f"{self.home}/.cache", f"{self.home}/.config", str(self.root)])
-            owner = self.home.stat()
-            self.assertEqual((owner.st_uid, owner.st_gid), (1001, 1001))
-
     def test_the_agent_of_an_unprivileged_pod_has_no_privilege(self):
         self.home.mkdir()
         empty = ["setpriv", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all"]
@@ -101,38 +100,8 @@ class Agent(RealTest):
             self.without_privileges(pod)
             self.assertEqual(pod.variables(pod.agent())["HOME"], str(self.home))
 
-    # [G 279] a device without root
-    def test_a_device_without_root_is_refused(self):
-        disk = self.disk()
-        self.home.mkdir()
-        os.chown(self.home, 1001, 1001)
-        before = disk.content()
-        with Pod(self, "setpriv", "--reuid=1001", "--regid=1001", "--clear-groups", "--", NAMZU_WORKSPACE_DEVICE=disk.path) as pod:
-            self.assertEqual(pod.ended(), 1)
-            self.assertIn("only root can mount", pod.said())
-        self.assertEqual(disk.content(), before)
-
-    # [G 280] a home inside the workspace
-    def test_a_home_inside_the_workspace_is_not_used(self):
-        self.only_root("only root can give a home to uid 1001")
-        self.passwd(self.root / "home")
-        with Pod(self) as pod:
-            pod.listening()
-            variables = pod.variables(pod.agent())
-            self.assertEqual((variables["HOME"], variables["USER"]), ("/tmp/namzu-home-1001", "namzu"))
-            home = pathlib.Path(f"/proc/{pod.agent()}/root/tmp/namzu-home-1001").stat()
-            self.assertEqual((home.st_uid, home.st_gid, home.st_mode & 0o7777), (1001, 1001, 0o700))
-
 
 class Prestop(RealTest):
-    # [G 283] in the pod: the init has the signal, passes it on, and the pod ends well within the wait of the hook
-    def test_the_hook_ends_the_agent_by_its_init(self):
-        self.only_root("only root enters a pod whose agent has another uid")
-        with Pod(self) as pod:
-            pod.listening()
-            self.assertNotEqual(pod.prestop().returncode, 0, "it was still waiting: pid 1 takes the hook along")
-            self.assertEqual(pod.ended(), 0, pod.said())
-
     # pid 1 is another program
     def test_another_pid_1_is_not_signalled(self):
         self.write_program("other", '#!/bin/sh\ntrap "echo signalled" TERM\necho ready\nwhile :; do sleep 0.05; done\n')
@@ -146,6 +115,37 @@ class Prestop(RealTest):
             os.kill(pod.init(), signal.SIGTERM)
             wait_for("its own signal arrives", lambda: "signalled" in pod.said())
             self.assertEqual(pod.said(), "ready\nsignalled\n")
+
+
+@unittest.skipUnless(ROOT, "only root starts as root, gives a home to another uid and enters its pod")
+class Root(RealTest):
+    # [G 281] what is left of the privileges, after a start as root and after the start of a task's pod
+    def test_the_agent_that_root_started_has_no_privilege(self):
+        with Pod(self) as pod:
+            pod.listening()
+            self.without_privileges(pod)
+            variables = pod.variables(pod.agent())
+            self.assertEqual([variables[x] for x in ("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "NAMZU_SANDBOX_WORKSPACE")],
+                             [str(self.home), "namzu", "namzu", f"{self.home}/.cache", f"{self.home}/.config", str(self.root)])
+            owner = self.home.stat()
+            self.assertEqual((owner.st_uid, owner.st_gid), (1001, 1001))
+
+    # [G 280] a home inside the workspace
+    def test_a_home_inside_the_workspace_is_not_used(self):
+        self.passwd(self.root / "home")
+        with Pod(self) as pod:
+            pod.listening()
+            variables = pod.variables(pod.agent())
+            self.assertEqual((variables["HOME"], variables["USER"]), ("/tmp/namzu-home-1001", "namzu"))
+            home = pathlib.Path(f"/proc/{pod.agent()}/root/tmp/namzu-home-1001").stat()
+            self.assertEqual((home.st_uid, home.st_gid, home.st_mode & 0o7777), (1001, 1001, 0o700))
+
+    # [G 283] in the pod: the init has the signal, passes it on, and the pod ends well within the wait of the hook
+    def test_the_hook_ends_the_agent_by_its_init(self):
+        with Pod(self) as pod:
+            pod.listening()
+            self.assertNotEqual(pod.prestop().returncode, 0, "it was still waiting: pid 1 takes the hook along")
+            self.assertEqual(pod.ended(), 0, pod.said())
 
 
 if __name__ == "__main__":

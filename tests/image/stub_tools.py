@@ -139,9 +139,9 @@ class Entrypoint(unittest.TestCase):
 
 
 def main():
-    """Ends with 77 when the machine allowed none of it."""
+    """Ends with 77 when something was skipped. What the machine may not allow is a ctest entry of its own, so that a skip is counted."""
     if not SHELLS:
         sys.exit("no shell here takes the stubs")
     print("stub tools, under:", "; ".join(" ".join(x) for x in SHELLS), file=sys.stderr)
     ran = unittest.main(verbosity=2, exit=False).result
-    sys.exit(1 if not ran.wasSuccessful() else 77 if ran.testsRun and len(ran.skipped) == ran.testsRun else 0)
+    sys.exit(1 if not ran.wasSuccessful() else 77 if ran.skipped else 0)

@@ -4,6 +4,7 @@
 #include "k8s/objects.hpp"
 #include "k8s/paths.hpp"
 #include "tests/support/run_flow.hpp"
+#include "tests/support/scripted_credentials.hpp"
 #include "tests/support/scripted_server.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -21,36 +22,6 @@ namespace {
 using reply = k8s::result<k8s::answer>;
 
 constexpr auto token_text = "tok-3f9a";
-
-/// Another token each time; counts who asks, and what the server refused.
-struct counted_tokens final : k8s::credential_source {
-  int asked = 0;
-  std::vector<std::string> refusals;
-  bool renews = false; // whether a refused token is given up
-
-  asio::awaitable<io_result<k8s::credential>> get(const time_source&) override {
-    ++asked;
-    co_return k8s::credential{secret{token_text + std::to_string(asked)}, {}, {}};
-  }
-  bool refused(const k8s::credential& shown, const time_source&) override {
-    refusals.push_back(shown.token.reveal());
-    return renews;
-  }
-};
-
-/// A token that never comes, and that does not listen to a withdrawal either.
-struct no_token final : k8s::credential_source {
-  int asked = 0;
-
-  asio::awaitable<io_result<k8s::credential>> get(const time_source&) override {
-    ++asked;
-    auto lane = co_await asio::this_coro::executor;
-    auto bell = asio::steady_timer{lane, asio::steady_timer::time_point::max()};
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    co_await bell.async_wait(asio::as_tuple(asio::use_awaitable));
-    co_return k8s::credential{};
-  }
-};
 
 /// Calls only after the coroutine has been withdrawn.
 asio::awaitable<reply> when_withdrawn(k8s::api& to, k8s::call what, deadline until) {
@@ -302,14 +273,10 @@ SCENARIO("the bound of a request covers its token, its answer and the answer's b
   client one{silent.port(), 1000};
   client two{stalled.port(), 1000};
   client three{unasked.port(), tokens, 1000};
-  const auto begin = std::chrono::steady_clock::now();
   // All on one context, so that the test waits for the bound once.
-  const auto send = [&](client& x) { return start_flow(one.on, x.api->send(k8s::post("/x", json::object()), deadline{x.time, 20s})); };
+  const auto send = [&](client& x) { return start_flow(one.on, x.api->send(k8s::post("/x", json::object()), deadline{x.time, 1h})); };
   auto flows = std::vector{send(one), send(two), send(three)};
   run_until(one.on, [&] { return std::ranges::all_of(flows, [](const auto& x) { return x.done(); }); });
-  const auto took = std::chrono::steady_clock::now() - begin;
-  CHECK(took >= 1000ms);
-  CHECK(took < 8s);
   for (auto& x : flows) {
     const auto* why = error<k8s::api_timeout>(x.get());
     REQUIRE(why);

@@ -2,9 +2,13 @@
 
 #include "k8s/flows/api_client.hpp"
 #include "tests/support/run_flow.hpp"
+#include "tests/support/scripted_credentials.hpp"
+#include "tests/support/scripted_exchange.hpp"
 #include "tests/support/scripted_server.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
+
+#include <tuple>
 
 using namespace paddock;
 using namespace paddock::test;
@@ -45,6 +49,29 @@ struct client {
   std::string heard;
 };
 
+/// A client over an exchange that the test answers for.
+struct scripted_client {
+  explicit scripted_client(std::shared_ptr<k8s::credential_source> credentials = nullptr) {
+    auto made = k8s::make_api_client(exchange, time, {{}, {}, std::move(credentials), 1'000, {}});
+    if (!made)
+      CAF_FAIL(made.error());
+    api = std::move(*made);
+  }
+  k8s::result<void> stream(time_source::clock::duration silence = 90s, time_source::clock::duration whole = 300s) {
+    auto take = [this](std::string_view bytes) {
+      heard += bytes;
+      return true;
+    };
+    return run_flow(on, api->stream(k8s::get("/things?watch=true"), take, silence, deadline{time, whole}));
+  }
+
+  boost::asio::io_context on;
+  manual_time time;
+  scripted_exchange exchange;
+  std::unique_ptr<k8s::streaming_api> api;
+  std::string heard;
+};
+
 } // namespace
 
 SCENARIO("a stream is handed on as it comes, with the headers of every request, until it ends") {
@@ -70,11 +97,73 @@ SCENARIO("a stream that goes silent, or lasts too long, is given up") {
   for (auto silent : {true, false}) {
     auto server = scripted_server{{{script::read_request(), script::send(endless() + chunk("one")), script::stall()}}};
     auto x = client{server.port()};
-    const auto end = silent ? x.stream(1s, 20s) : x.stream(20s, 1s);
+    const auto end = silent ? x.stream(2s, 1h) : x.stream(1h, 2s);
     REQUIRE(!end);
     CHECK(std::holds_alternative<k8s::api_timeout>(end.error()));
     CHECK_EQ(x.heard, "one");
     CHECK(server.wait_for_closed(1));
+  }
+}
+
+SCENARIO("a stream is given its own bounds, and one that was late is told which of them it broke") {
+  for (auto [silence, whole, told] : {std::tuple{90s, 300s, 90'000}, std::tuple{300s, 90s, 90'000}}) {
+    auto x = scripted_client{};
+    x.exchange.then(http_lost(io_failure::stage::timeout), {"one"});
+    const auto end = x.stream(silence, whole);
+    REQUIRE(!end);
+    const auto* why = std::get_if<k8s::api_timeout>(&end.error());
+    REQUIRE(why != nullptr);
+    CHECK_EQ(why->bound.count(), told);
+    CHECK(why->sent);
+    CHECK_EQ(x.heard, "one");
+    REQUIRE_EQ(x.exchange.asked.size(), 1u);
+    CHECK(x.exchange.asked[0].silence == silence);
+    CHECK(x.exchange.asked[0].until == deadline(x.time, whole));
+  }
+}
+
+SCENARIO("a stream whose credential is late is told the bound of the credential") {
+  struct late_token final : k8s::credential_source {
+    boost::asio::awaitable<io_result<k8s::credential>> get(const time_source&) override {
+      co_return http_lost(io_failure::stage::timeout, false);
+    }
+  };
+  auto x = scripted_client{std::make_shared<late_token>()};
+  const auto end = x.stream();
+  REQUIRE(!end);
+  const auto* why = std::get_if<k8s::api_timeout>(&end.error());
+  REQUIRE(why != nullptr);
+  CHECK_EQ(why->bound.count(), 1000);
+  CHECK(!why->sent);
+  CHECK(x.exchange.asked.empty());
+}
+
+SCENARIO("a stream that is cut, or too large to be read, says so and keeps what was heard") {
+  for (auto how : {io_failure::stage::receive, io_failure::stage::too_large, io_failure::stage::protocol}) {
+    auto x = scripted_client{};
+    x.exchange.then(http_lost(how), {"one", "two"});
+    const auto end = x.stream();
+    REQUIRE(!end);
+    const auto* why = std::get_if<k8s::api_failure>(&end.error());
+    REQUIRE(why != nullptr);
+    CHECK(why->how == k8s::api_failure::transport::connect);
+    CHECK(!why->status);
+    CHECK(why->cause.find(to_string(how)) != std::string::npos);
+    CHECK_EQ(x.heard, "onetwo");
+    CHECK_EQ(x.exchange.asked.size(), 1u); // it is not begun anew
+  }
+}
+
+SCENARIO("a stream whose credential was refused goes out once more when there is another one") {
+  for (auto renews : {true, false}) {
+    const auto tokens = std::make_shared<counted_tokens>();
+    tokens->renews = renews;
+    auto x = scripted_client{tokens};
+    x.exchange.then(http_answer(401));
+    x.exchange.then(http_answer(200, ""), {"one"});
+    CHECK_EQ(x.stream().has_value(), renews);
+    CHECK_EQ(x.heard, renews ? "one" : "");
+    CHECK_EQ(x.exchange.asked.size(), renews ? 2u : 1u);
   }
 }
 

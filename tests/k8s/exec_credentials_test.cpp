@@ -230,3 +230,44 @@ SCENARIO("a run whose context goes first takes its program along") {
   }
   CHECK_EQ(::kill(std::stoi(in.read("self")), 0), -1);
 }
+
+SCENARIO("a plug-in whose end nobody can tell has failed, whatever it printed") {
+  ::signal(SIGCHLD, SIG_IGN); // the kernel forgets how children end
+  plugin it{"cat \"$HERE/answer\"\nexit 3\n"};
+  it.gives({{"token", "t1"}});
+  const auto text = it.complaint();
+  ::signal(SIGCHLD, SIG_DFL);
+  CHECK(has(text, "not known"));
+}
+
+SCENARIO("a run that breaks is a failure to all who wait for it, and the next one is a run of its own") {
+  /// A clock that cannot tell what time it is.
+  struct broken_time final : time_source {
+    manual_time steady;
+    bool broken = true;
+    [[nodiscard]] clock::time_point now() const override {
+      return steady.now();
+    }
+    [[nodiscard]] wall_clock::time_point wall() const override {
+      if (broken)
+        throw std::runtime_error{"hush-7c1"};
+      return steady.wall();
+    }
+  };
+  plugin it;
+  broken_time time;
+  it.gives({{"token", "t1"}, {"expirationTimestamp", "2026-01-02T04:04:05Z"}});
+  auto first = start_flow(it.on, it.source->get(time));
+  auto second = start_flow(it.on, it.source->get(time));
+  run_until(it.on, [&] { return first.done() && second.done(); });
+  for (auto* x : {&first, &second}) {
+    REQUIRE(!x->get());
+    CHECK(x->get().error().at == io_failure::stage::connect);
+    CHECK(has(x->get().error().text, "/plugin"));
+    CHECK(!has(x->get().error().text, "hush"));
+  }
+  time.broken = false;
+  time.steady.advance(1s);
+  CHECK_EQ(token_of(run_flow(it.on, it.source->get(time))), "t1");
+  CHECK_EQ(it.runs(), 2u);
+}

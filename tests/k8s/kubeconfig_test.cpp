@@ -269,6 +269,19 @@ SCENARIO("several kubeconfigs are merged as kubectl merges them") {
   CHECK(has(none.error(), at("absent")));
 }
 
+SCENARIO("a kubeconfig that cannot be looked at is refused by its name and not taken for absent") {
+  temp_folder in;
+  std::filesystem::create_symlink("round", in.path() / "round"); // also root cannot follow it
+  in.write("good",
+           "current-context: c\ncontexts: [{name: c, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: 'https://h'}}]\n");
+  const auto round = (in.path() / "round").string();
+  REQUIRE(read_kubeconfigs((in.path() / "good").string()));
+  for (const auto& got : {read_kubeconfigs(round + ":" + (in.path() / "good").string()), read_kubeconfig(round)}) {
+    REQUIRE(!got);
+    CHECK(has(got.error(), round + " cannot be read: "));
+  }
+}
+
 SCENARIO("a file that is empty, huge or no file is a failure that names it") {
   temp_folder in;
   in.write("empty", "");

@@ -183,10 +183,16 @@ class Agents(SystemTest):
         moved = until(f"{CORE}/pods/{member['metadata']['name']}", lambda x: "agents.x-k8s.io/warm-pool-sandbox" not in x["metadata"]["labels"])
         self.assertEqual(moved["metadata"]["uid"], member_pod["metadata"]["uid"])
         until(f"{EXTENSIONS}/sandboxclaims/{winner['metadata']['name']}", lambda x: "agents.x-k8s.io/claim-first-ready-at" in x["metadata"]["annotations"])
-        # The pool has a member again.
-        until(f"{EXTENSIONS}/sandboxwarmpools/p", lambda x: x["status"].get("replicas") == 1)
-        refilled = [x["metadata"]["name"] for x in api("GET", f"{AGENTS}/sandboxes")["items"] if x["metadata"]["name"].startswith("p-")]
-        self.assertEqual(len([x for x in refilled if x != member["metadata"]["name"]]), 1)
+        # The pool has a member again: its status alone may still be that of the first one.
+        def members():
+            return [x["metadata"]["name"] for x in api("GET", f"{AGENTS}/sandboxes")["items"]
+                    if "agents.x-k8s.io/warm-pool-sandbox" in x["metadata"]["labels"]]
+
+        wait_for("the pool is refilled", members)
+        (refill,) = members()
+        self.assertTrue(refill.startswith("p-"), refill)
+        self.assertNotEqual(refill, member["metadata"]["name"])
+        until(f"{EXTENSIONS}/sandboxwarmpools/p", lambda x: x["status"].get("replicas") == 1 and "readyReplicas" not in x["status"])
         # Scaled to nought by its subresource.
         patch(f"{EXTENSIONS}/sandboxwarmpools/p/scale", {"spec": {"replicas": 0}})
         until(f"{EXTENSIONS}/sandboxwarmpools/p", lambda x: "replicas" not in x["status"])

@@ -126,7 +126,6 @@ class Strangers(SystemTest):
                         self.assertLess(time.monotonic() - start, BOUND)
                     self.assertEqual(got, b"")
                     self.assertGreaterEqual(time.monotonic() - start, least - 0.05)
-                    self.assertLess(time.monotonic() - start, least + 3)
             settled(agent, descriptors)
 
     # [G 35] a refused peer that keeps streaming
@@ -328,15 +327,13 @@ class FileSystem(SystemTest):
                     for op in ("read-file", "read-file-stream"):
                         for options in ({}, {"encoding": "base64", "offset": 0, "length": 10}):
                             with self.subTest(name=name, op=op, options=options):
-                                start = time.monotonic()
-                                frames = agent.guest.answer(op, {"path": name, **options}, bound=5)
+                                frames = agent.guest.answer(op, {"path": name, **options}, bound=BOUND)
                                 said = parse(frames[0])
                                 self.assertTrue(said.get("ok") is False or said.get("type") == "error", frames[0][:200])
-                                self.assertLess(time.monotonic() - start, 5)
                 for name in names:
                     with self.subTest(name):
                         for body in ({"path": name + "/below", "content": "x"}, {"path": name, "content": "x", "part": {"offset": 0}}):
-                            frames = agent.guest.answer("write-file", {"encoding": "utf8", **body}, bound=5)
+                            frames = agent.guest.answer("write-file", {"encoding": "utf8", **body}, bound=BOUND)
                             self.assertIs(parse(frames[0])["ok"], False, (body, frames))
                         with self.assertRaises(Refused):
                             agent.guest.execute("true", cwd=name, timeoutMs=1000)
@@ -459,57 +456,15 @@ class FileSystem(SystemTest):
             self.full_disk(agent)
 
 
-# A subshell that forks until the kernel says no, and one more process in the place that its own end leaves.
-BOMB = "(while :; do sleep 600 & done) 2>/dev/null; sleep 600 & echo full; exec sleep 600"
+# A command, and what has left its session.
+ESCAPE = "(setsid sh -c 'echo $$ >escaped; exec sleep 600' </dev/null >/dev/null 2>&1 &) ; echo $$ >leader; exec sleep 600"
 
 
 class Programs(SystemTest):
-    def processes_of(self, uid):
-        count = 0
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError, PermissionError):
-                if os.stat(f"/proc/{pid}").st_uid == uid:
-                    count += len(os.listdir(f"/proc/{pid}/task"))
-        return count
-
-    @unittest.skipUnless(ROOT, "the process limit counts for a uid: as root there is one that nobody else has")
-    def test_a_fork_bomb(self):
-        with Agent(uid=NOBODY, limits={resource.RLIMIT_NPROC: self.processes_of(NOBODY) + 80}) as agent:
-            guest = agent.guest
-            guest.execute("true")
-            descriptors = agent.descriptors()
-            name = guest.reserve()["executionId"]
-            body = {"executionId": name, "command": "/bin/sh", "args": ["-c", BOMB]}
-            with Stream(guest.open("execute", body), "execute") as stream:
-                self.assertEqual(stream.event(20).get("data"), "full\n")
-                with self.assertRaises(Refused) as got:
-                    guest.execute("true")
-                self.assertEqual((got.exception.shape, got.exception.error), ("S", "spawn true EAGAIN"))
-                with self.assertRaises(Refused) as got:
-                    guest.start_detached("d", "true")
-                self.assertEqual(got.exception.error, "spawn_failed")
-                self.assertIn("EAGAIN", got.exception.said["message"])
-                with self.assertRaises(Refused) as got:
-                    guest.terminal(command="true").close()
-                self.assertIn("EAGAIN", got.exception.error)
-                self.assertTrue(guest.health()["ok"])
-                guest.write_file("f", b"files need no process")
-                self.assertEqual(guest.read_file("f"), b"files need no process")
-                with self.assertRaises(Refused) as got:
-                    guest.flush(timeoutMs=20000)
-                self.assertEqual(got.exception.error, "flush_unconfirmed")
-                self.assertIn("Resource temporarily unavailable", got.exception.said["message"])
-                self.assertEqual(guest.cancel(name)["state"], "cancelled")
-                self.assertEqual(stream.until("result", bound=20)[-1]["exitCode"], -1)
-            self.assertEqual(guest.execute("true")[2]["exitCode"], 0)
-            settled(agent, descriptors)
-
-    ESCAPE = "(setsid sh -c 'echo $$ >escaped; exec sleep 600' </dev/null >/dev/null 2>&1 &) ; echo $$ >leader; exec sleep 600"
-
     def test_escapees(self):
         with Agent() as agent:
             name = agent.guest.reserve()["executionId"]
-            with Stream(agent.guest.open("execute", {"executionId": name, "command": "sh", "args": ["-c", self.ESCAPE]}), "execute") as stream:
+            with Stream(agent.guest.open("execute", {"executionId": name, "command": "sh", "args": ["-c", ESCAPE]}), "execute") as stream:
                 escaped, leader = pid_in(agent.workspace / "escaped"), pid_in(agent.workspace / "leader")
                 self.assertEqual(agent.guest.cancel(name)["state"], "cancelled")
                 self.assertFalse(alive(leader))
@@ -520,22 +475,6 @@ class Programs(SystemTest):
             agent.guest.quiesce(graceMs=100)
             self.assertTrue(alive(escaped), "owned sessions are the scope, and it has its own")
             os.kill(escaped, signal.SIGKILL)
-
-    @unittest.skipUnless(ROOT, "a pid namespace of its own needs root")
-    def test_escapees_in_a_pid_namespace(self):
-        with Agent(pid_namespace=True) as agent:
-            name = agent.guest.reserve()["executionId"]
-            with Stream(agent.guest.open("execute", {"executionId": name, "command": "sh", "args": ["-c", "trap '' TERM; " + self.ESCAPE]}), "execute") as stream:
-                escaped, leader = pid_in(agent.workspace / "escaped"), pid_in(agent.workspace / "leader")
-                got = agent.guest.quiesce(graceMs=200)
-                self.assertEqual(got["scope"], "pid-namespace")
-                self.assertEqual({(x["pid"], x["signal"]) for x in got["stopped"]}, {(escaped, "SIGKILL"), (leader, "SIGKILL")})
-                self.assertLessEqual({x["command"] for x in got["stopped"]}, {"sh", "sleep"})  # whichever it had come to
-                self.assertEqual(stream.until("result", bound=20)[-1]["signal"], "SIGKILL")
-                stream.end(True)
-            self.assertEqual(agent.guest.cancel(name)["state"], "cancelled")
-            self.assertEqual(agent.guest.quiesce()["rounds"], 0)
-            self.assertTrue(agent.guest.health()["ok"])
 
     def test_pipes_that_outlive_or_end_early(self):
         with Agent(agent_cancel_confirm_timeout_ms=2500) as agent:

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """The life of a workspace through the real programs: what is kept over a suspend, and what is really gone."""
+import re
+
 from harness import *
 
 
@@ -129,6 +131,20 @@ class Life(SystemTest):
                 self.assertFalse(alive(pid))
                 self.assertEqual(os.listdir(folder), [])
                 busy.communicate(timeout=BOUND)
+
+    def test_the_programs_learn_how_their_children_end(self):
+        """Inherited as ignored, SIGCHLD would have the kernel forget it: then a credential plug-in that failed cannot be told."""
+        for command in (["paddock-cluster", "--quiet"], ["paddockd", "--embedded", "--listen", "127.0.0.1:0"]):
+            process = subprocess.Popen([BIN / command[0], *command[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                       preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+            try:
+                self.assertTrue(process.stdout.readline().startswith(b"ready "))
+                ignored = int(re.search(r"SigIgn:\s*(\w+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1], 16)
+                self.assertFalse(ignored >> (signal.SIGCHLD - 1) & 1, command)
+            finally:
+                process.terminate()
+                process.wait(BOUND)
+                process.stdout.close()
 
     def test_a_deleted_workspace_leaves_no_actor_behind(self):
         with Node() as node:

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace paddock::guest {
+namespace paddock {
 
 /// Runs `flow` with `throw_if_cancelled` off, so that it answers when it is cancelled, and puts it back afterwards.
 template <class T>
@@ -17,4 +17,4 @@ boost::asio::awaitable<T> unthrown(boost::asio::awaitable<T> flow) {
   co_return got;
 }
 
-} // namespace paddock::guest
+} // namespace paddock
