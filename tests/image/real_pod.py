@@ -107,7 +107,10 @@ class Pod:
 
     def __exit__(self, *_):
         if self.process.poll() is None:
-            self.process.kill()  # --kill-child: pid 1 goes with it, and the rest with pid 1
+            # The rest goes with pid 1, which has become another user and so hears of no parent's death.
+            for pid in self.children(self.process.pid):
+                os.kill(pid, signal.SIGKILL)
+            self.process.kill()
             self.process.wait(BOUND)
 
     def said(self):
