@@ -60,11 +60,11 @@ bool without_node(const json& member) {
 void replace_members(const pool_view& seen, std::vector<const json*>& active, wall now, pool_plan& plan) {
   std::erase_if(active, [&](const json* member) {
     auto since = not_ready_since(*member);
-    auto late = since && now >= *since + patience;
+    auto late = since && now - *since >= patience;
     if (late && without_node(*member))
       plan.revisit = std::min<std::chrono::milliseconds>(plan.revisit.value_or(1min), 1min);
     else if (since && !late)
-      plan.revisit = std::min(plan.revisit.value_or(24h), std::chrono::ceil<std::chrono::milliseconds>(*since + patience - now));
+      plan.revisit = std::min(plan.revisit.value_or(24h), patience - std::chrono::floor<std::chrono::milliseconds>(now - *since));
     if (!outdated(seen, *member) && !(late && !without_node(*member)))
       return false;
     plan.writes.push_back(remove_member(*member));
@@ -117,9 +117,17 @@ pool_plan plan_pool(const pool_view& seen, time_source::wall_clock::time_point n
   });
   for (; active.size() > wanted; active.pop_back())
     plan.writes.push_back(remove_member(*active.back()));
-  if (seen.sandbox_template)
-    for (auto there = active.size() + leaving; there < wanted; ++there)
-      plan.writes.push_back(k8s::post(sandboxes_path(seen.pool), new_member(seen)));
+  auto there = active.size() + leaving;
+  if (!seen.sandbox_template || there >= wanted)
+    return plan;
+  if (auto why = template_fault(*seen.sandbox_template)) {
+    plan.fault = *why;
+    return plan;
+  }
+  const auto missing = std::min(wanted - there, most_new_members);
+  plan.writes.insert(plan.writes.end(), missing, k8s::post(sandboxes_path(seen.pool), new_member(seen)));
+  if (wanted - there > missing)
+    plan.revisit = 100ms;
   return plan;
 }
 

@@ -4,8 +4,9 @@
 
 namespace paddock::embedded {
 
-claim_protector::claim_protector(control_client& client, informer_set& watched, boost::asio::any_io_executor lane) :
-  reconciler(std::move(lane), {&watched.of(collections::pods), &watched.of(collections::claims)}),
+claim_protector::claim_protector(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
+                                 std::function<void(std::string)> log) :
+  reconciler(std::move(lane), {&watched.of(collections::pods), &watched.of(collections::claims)}, std::move(log)),
   client_(client),
   pods_(watched.of(collections::pods)),
   claims_(watched.of(collections::claims)) {

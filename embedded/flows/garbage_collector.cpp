@@ -4,8 +4,9 @@
 
 namespace paddock::embedded {
 
-garbage_collector::garbage_collector(control_client& client, std::vector<informer*> kinds, boost::asio::any_io_executor lane) :
-  reconciler(std::move(lane), kinds), client_(client), all_(std::move(kinds)) {
+garbage_collector::garbage_collector(control_client& client, std::vector<informer*> kinds, boost::asio::any_io_executor lane,
+                                     std::function<void(std::string)> log) :
+  reconciler(std::move(lane), kinds, std::move(log)), client_(client), all_(std::move(kinds)) {
   for (auto* x : all_)
     x->on_change([this](const object_change& change) { changed(change); });
 }
