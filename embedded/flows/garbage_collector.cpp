@@ -52,7 +52,7 @@ boost::asio::awaitable<owner_state> garbage_collector::ask(nlohmann::json refere
   auto got = co_await client_.send(k8s::get(*path));
   if (got)
     co_return uid_of(*got) == text_in(reference, "/uid") ? owner_state::stands : owner_state::gone;
-  co_return got.error().status == 404 ? owner_state::gone : owner_state::unknown;
+  co_return says_gone(reference, got.error().status, got.error().message) ? owner_state::gone : owner_state::unknown;
 }
 
 boost::asio::awaitable<reconciler::outcome> garbage_collector::pass(std::string uid) {
