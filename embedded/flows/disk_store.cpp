@@ -59,6 +59,10 @@ void disk_store::doom(const std::string& uid) {
 }
 
 void disk_store::discard(const fs::path& what) {
+  // Whatever went wrong before: nothing that is not below the folder is ever removed.
+  const auto below = what.lexically_normal().lexically_relative(folder_.lexically_normal());
+  if (below.empty() || below == "." || *below.begin() == "..")
+    return;
   auto error = std::error_code{};
   auto trash = folder_ / "trash" / (what.filename().string().substr(0, 64) + "." + new_name_suffix(8));
   fs::rename(what, trash, error);

@@ -23,7 +23,7 @@ public:
   void release(const std::string& uid);
   /// It is proven that the claim has gone.
   void doom(const std::string& uid);
-  /// Takes another file or folder of the same file system out of the way and removes it, in its time.
+  /// Takes another file or folder below the same folder out of the way and removes it, in its time; nothing else, ever.
   void discard(const std::filesystem::path& what);
   [[nodiscard]] bool has(const std::string& uid) const;
   /// Every folder there is, by uid.

@@ -257,6 +257,20 @@ SCENARIO("what is discarded is out of the way at once") {
   CHECK(fs::is_empty(place.path() / "trash"));
 }
 
+SCENARIO("what is not below the folder of the disks is never discarded") {
+  temp_folder place;
+  fs::create_directories(place.path() / "data" / "trash");
+  place.write("bystander", "x");
+  {
+    disk_store disks{place.path() / "data"};
+    disks.discard(place.path() / "bystander");
+    disks.discard(place.path() / "data" / ".." / "bystander");
+    disks.discard(place.path() / "data");
+  }
+  CHECK(fs::exists(place.path() / "bystander"));
+  CHECK(fs::exists(place.path() / "data" / "trash"));
+}
+
 SCENARIO("the logs of a pod that runs are none of the old ones") {
   temp_folder place;
   auto when = fs::file_time_type::clock::now();
