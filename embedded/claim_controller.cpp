@@ -18,8 +18,6 @@ using namespace std::chrono_literals;
 using wall = time_source::wall_clock::time_point;
 using of = claim_write::of;
 
-constexpr std::int64_t longest_wait = 100LL * 365 * 86400; // seconds
-
 std::string claim_path(const json& claim) {
   return extension_path(claim, "sandboxclaims/" + name_of(claim));
 }
@@ -58,19 +56,26 @@ bool expired(const claim_view& seen, wall now) {
   return ttl && end && std::chrono::floor<std::chrono::seconds>(now - *end).count() >= *ttl;
 }
 
+/// How long until `more` seconds after `at`, looking a day ahead at most: what a claim says may be more than a clock can tell.
+std::chrono::milliseconds left_until(wall at, std::int64_t more, wall now) {
+  using namespace std::chrono;
+  const auto passed = floor<seconds>(now - at).count();
+  if (more <= passed)
+    return 1ms;
+  if (more - passed > seconds{24h}.count())
+    return 24h;
+  return std::max(ceil<milliseconds>(at - now) + seconds{more}, milliseconds{1});
+}
+
 /// When the next expiry may come.
 std::optional<std::chrono::milliseconds> until_expiry(const claim_view& seen, wall now) {
-  using std::chrono::milliseconds;
-  auto left = std::optional<milliseconds>{};
+  std::optional<std::chrono::milliseconds> next;
   if (auto at = read_instant(text_in(seen.claim, "/spec/lifecycle/shutdownTime")))
-    left = std::chrono::ceil<milliseconds>(*at - now);
+    next = left_until(*at, 0, now);
   auto ttl = number_in(seen.claim, "/spec/lifecycle/ttlSecondsAfterFinished");
   if (auto end = read_instant(text_in(condition_of(seen.claim, "Finished"), "/lastTransitionTime")); ttl && end)
-    left = std::min(left.value_or(milliseconds::max()),
-                    std::chrono::seconds{std::clamp<std::int64_t>(*ttl, 0, longest_wait)} - std::chrono::floor<milliseconds>(now - *end));
-  if (!left)
-    return std::nullopt;
-  return std::max(*left, milliseconds{1});
+    next = std::min(next.value_or(24h), left_until(*end, *ttl, now));
+  return next;
 }
 
 claim_step expire(const claim_view& seen) {
@@ -250,6 +255,8 @@ claim_step acquire(const claim_view& seen, wall now) {
   if (!seen.sandbox_template)
     return claim_state{"TemplateNotFound", "SandboxTemplate \"" + text_in(*seen.pool, "/spec/sandboxTemplateRef/name") + "\" not found",
                        false, 1min};
+  if (auto why = template_fault(*seen.sandbox_template))
+    return claim_state{"ReconcilerError", "Error seen: " + *why, false, std::nullopt};
   auto metadata = pod_metadata(seen);
   if (const auto* why = std::get_if<std::string>(&metadata))
     return claim_state{"ReconcilerError", "Error seen: " + *why, false, std::nullopt};
@@ -257,6 +264,9 @@ claim_step acquire(const claim_view& seen, wall now) {
     if (seen.lost.size() >= adoption_attempts)
       return claim_state{"AdoptionConflict", "the Sandboxes of the pool were taken by other claims", false, 100ms};
     auto all = candidates(seen);
+    // The one that the claim names already was perhaps taken by a write whose answer was lost: no other before it.
+    std::stable_partition(all.begin(), all.end(),
+                          [&](const json* x) { return name_of(*x) == annotation_of(seen.claim, agent_keys::sandbox_name); });
     for (const auto* member : all)
       if (has_address(*member)) {
         if (annotation_of(seen.claim, agent_keys::sandbox_name) != name_of(*member))
@@ -272,6 +282,27 @@ claim_step acquire(const claim_view& seen, wall now) {
 }
 
 } // namespace
+
+std::optional<nlohmann::json> given_sandbox(const nlohmann::json& claim, const std::vector<nlohmann::json>& near) {
+  const auto named = annotation_of(claim, agent_keys::sandbox_name);
+  auto key = [&](const json& x) {
+    const auto its = holds(claim, x);
+    return std::tuple{its, its && !terminating(x), name_of(x) == named, name_of(x) == name_of(claim)};
+  };
+  auto best = std::max_element(near.begin(), near.end(), [&](const json& a, const json& b) { return key(a) < key(b); });
+  return best == near.end() ? std::nullopt : std::optional{*best};
+}
+
+claim_outcome judge_outcome(const claim_view& seen, const claim_write& write, unsigned status, const std::optional<nlohmann::json>& now) {
+  if (now && holds(seen.claim, *now))
+    return claim_outcome::landed;
+  // The server refused it: somebody wrote the member since it was read, or it is gone.
+  const auto refused = status == 409 || status == 404;
+  if (write.what != of::adopt || !refused)
+    return claim_outcome::again;
+  const auto of_pool = now && seen.pool && !terminating(*now) && text_in(controller_of(*now), "/uid") == uid_of(*seen.pool);
+  return of_pool ? claim_outcome::moved : claim_outcome::lost;
+}
 
 claim_step next_step(const claim_view& seen, time_source::wall_clock::time_point now) {
   if (terminating(seen.claim))

@@ -59,6 +59,10 @@ std::optional<std::string> path_of(const nlohmann::json& reference, const std::s
   return path_in(text_in(reference, "/apiVersion"), text_in(reference, "/kind"), name_space, text_in(reference, "/name"));
 }
 
+bool says_gone(const nlohmann::json& reference, unsigned status, const std::string& message) {
+  return status == 404 && message.find("\"" + text_in(reference, "/name") + "\" not found") != std::string::npos;
+}
+
 std::optional<k8s::call> collect(const nlohmann::json& object, const owner_lookup& look, bool dependants) {
   const auto& owners = value_in(object, "/metadata/ownerReferences");
   if (!owners.is_array() || owners.empty() || terminating(object))

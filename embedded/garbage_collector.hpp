@@ -15,6 +15,10 @@ namespace paddock::embedded {
 enum class owner_state { stands, gone, waits, unknown };
 using owner_lookup = std::function<owner_state(const nlohmann::json& reference, const std::string& name_space)>;
 
+/// Whether a refused GET says that what `reference` names is not there: a 404 by its name. One of a proxy, or of a server that
+/// does not know the kind, names nothing and proves nothing.
+[[nodiscard]] bool says_gone(const nlohmann::json& reference, unsigned status, const std::string& message);
+
 /// The DELETE of an object all of whose owners are gone or wait for it, or nothing: it has none, one stands, or one is not
 /// known. It is in the foreground where an owner waits and the object has `dependants`, else in the background. Its
 /// precondition is the object's uid.

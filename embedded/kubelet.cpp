@@ -2,6 +2,9 @@
 
 #include "embedded/pod_facts.hpp"
 
+#include <array>
+#include <charconv>
+
 namespace paddock::embedded {
 
 using nlohmann::json;
@@ -27,9 +30,36 @@ k8s::call report_bound(const nlohmann::json& claim) {
                           json{{"metadata", {{"uid", uid_of(claim)}}}, {"status", status}});
 }
 
+k8s::call list_claim(const nlohmann::json& claim) {
+  return k8s::get("/api/v1/namespaces/" + namespace_of(claim) + "/persistentvolumeclaims?fieldSelector=metadata.name%3D" + name_of(claim));
+}
+
+std::optional<std::set<std::string>> listed_claims(const nlohmann::json& answer) {
+  const auto& items = value_in(answer, "/items");
+  if (text_in(answer, "/kind") != "PersistentVolumeClaimList" || !items.is_array() || !text_in(answer, "/metadata/continue").empty())
+    return std::nullopt;
+  std::set<std::string> result;
+  for (const auto& x : items)
+    result.insert(uid_of(x));
+  return result;
+}
+
 std::string pod_address(std::uint32_t n) {
   n %= pod_addresses;
   return "127." + std::to_string(64 + n / (254 * 254)) + "." + std::to_string(1 + n / 254 % 254) + "." + std::to_string(1 + n % 254);
+}
+
+bool is_pod_address(std::string_view text) {
+  auto parts = std::array<unsigned, 4>{};
+  for (auto& x : parts) {
+    auto piece = text.substr(0, text.find('.'));
+    auto [rest, error] = std::from_chars(piece.data(), piece.data() + piece.size(), x);
+    if (error != std::errc{} || rest != piece.data() + piece.size() || piece.size() > 3)
+      return false;
+    text.remove_prefix(std::min(piece.size() + 1, text.size()));
+  }
+  auto within = [](unsigned x) { return x >= 1 && x <= 254; };
+  return text.empty() && parts[0] == 127 && parts[1] >= 64 && parts[1] <= 127 && within(parts[2]) && within(parts[3]);
 }
 
 } // namespace paddock::embedded

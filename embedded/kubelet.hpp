@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace paddock::embedded {
@@ -32,7 +35,14 @@ struct process_end {
 /// Says that the folder of the claim is there.
 [[nodiscard]] k8s::call report_bound(const nlohmann::json& claim);
 
-/// The wait before a start: `first` doubling to `most`; back to `first` after a run of `steady`.
+/// The list that tells whether the claim still is.
+[[nodiscard]] k8s::call list_claim(const nlohmann::json& claim);
+
+/// The uids of the claims in a complete list of claims, or nothing: `answer` is none, and proves nothing. A watch that lost its
+/// objects (a 404 of a proxy reads as "no such kind") is no such proof: only what this list lacks has gone.
+[[nodiscard]] std::optional<std::set<std::string>> listed_claims(const nlohmann::json& answer);
+
+/// The wait before the next try: `first` doubling to `most`.
 class back_off {
 public:
   using clock = time_source::clock;
@@ -53,6 +63,9 @@ private:
 
 /// The `n`-th address of 127.64.0.0/10, counted so that no part is 0 or 255.
 [[nodiscard]] std::string pod_address(std::uint32_t n);
+
+/// Whether it is one of those: a pod's status may have been written by anybody.
+[[nodiscard]] bool is_pod_address(std::string_view text);
 
 /// How many addresses `pod_address` tells apart.
 inline constexpr std::uint32_t pod_addresses = 64u * 254u * 254u;

@@ -2,6 +2,8 @@
 
 #include "embedded/pod_facts.hpp"
 
+#include <algorithm>
+
 namespace paddock::embedded {
 
 namespace {
@@ -20,6 +22,17 @@ json condition(const json& node, const char* type, bool holds, const char* reaso
   if (text_in(before, "/status") == text_in(result, "/status") && before.contains("lastTransitionTime"))
     result["lastTransitionTime"] = before["lastTransitionTime"];
   return result;
+}
+
+/// `own`, and what others say of the node: a merge patch replaces the whole list.
+json with_foreign(json own, const json& node) {
+  auto ours = own.size();
+  for (const auto& x : array_in(node, "/status/conditions")) {
+    auto same = [&](const json& y) { return text_in(y, "/type") == text_in(x, "/type"); };
+    if (std::none_of(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(ours), same))
+      own.push_back(x);
+  }
+  return own;
 }
 
 /// A MicroTime has six digits behind the point.
@@ -46,31 +59,31 @@ k8s::call report_node(const nlohmann::json& node, const node_facts& facts, time_
                       {"ephemeral-storage", std::to_string(facts.storage / 1024) + "Ki"},
                       {"pods", std::to_string(facts.pods)}};
   auto limited = facts.limits_fault.empty();
-  auto status = json{
-    {"capacity", amounts},
-    {"allocatable", amounts},
-    {"conditions",
-     json::array({condition(node, "MemoryPressure", false, "KubeletHasSufficientMemory", "kubelet has sufficient memory available", at),
-                  condition(node, "DiskPressure", false, "KubeletHasNoDiskPressure", "kubelet has no disk pressure", at),
-                  condition(node, "PIDPressure", false, "KubeletHasSufficientPID", "kubelet has sufficient PID available", at),
-                  condition(node, "Ready", true, "KubeletReady", "kubelet runs pods as processes of this machine", at),
-                  condition(node, "ResourceLimitsEnforced", limited, limited ? "CgroupV2" : "NoCgroup",
-                            limited ? "limits of cpu and memory are set in cgroups" : facts.limits_fault, at),
-                  condition(node, "NetworkPolicyEnforced", false, "ProcessesOnLoopback",
-                            "pods are processes that share this machine's network", at)})},
-    {"addresses",
-     json::array({json{{"type", "InternalIP"}, {"address", facts.address}}, json{{"type", "Hostname"}, {"address", facts.name}}})},
-    {"nodeInfo",
-     {{"machineID", facts.machine_id},
-      {"systemUUID", facts.machine_id},
-      {"bootID", facts.boot_id},
-      {"kernelVersion", facts.kernel},
-      {"osImage", facts.system},
-      {"containerRuntimeVersion", "paddock://" + facts.version},
-      {"kubeletVersion", "v" + facts.version},
-      {"kubeProxyVersion", ""},
-      {"operatingSystem", "linux"},
-      {"architecture", facts.architecture}}}};
+  auto conditions = json::array(
+    {condition(node, "MemoryPressure", false, "KubeletHasSufficientMemory", "kubelet has sufficient memory available", at),
+     condition(node, "DiskPressure", false, "KubeletHasNoDiskPressure", "kubelet has no disk pressure", at),
+     condition(node, "PIDPressure", false, "KubeletHasSufficientPID", "kubelet has sufficient PID available", at),
+     condition(node, "Ready", true, "KubeletReady", "kubelet runs pods as processes of this machine", at),
+     condition(node, "ResourceLimitsEnforced", limited, limited ? "CgroupV2" : "NoCgroup",
+               limited ? "limits of cpu and memory are set in cgroups" : facts.limits_fault, at),
+     condition(node, "NetworkPolicyEnforced", false, "ProcessesOnLoopback", "pods are processes that share this machine's network", at)});
+  auto status =
+    json{{"capacity", amounts},
+         {"allocatable", amounts},
+         {"conditions", with_foreign(std::move(conditions), node)},
+         {"addresses",
+          json::array({json{{"type", "InternalIP"}, {"address", facts.address}}, json{{"type", "Hostname"}, {"address", facts.name}}})},
+         {"nodeInfo",
+          {{"machineID", facts.machine_id},
+           {"systemUUID", facts.machine_id},
+           {"bootID", facts.boot_id},
+           {"kernelVersion", facts.kernel},
+           {"osImage", facts.system},
+           {"containerRuntimeVersion", "paddock://" + facts.version},
+           {"kubeletVersion", "v" + facts.version},
+           {"kubeProxyVersion", ""},
+           {"operatingSystem", "linux"},
+           {"architecture", facts.architecture}}}};
   return k8s::merge_patch(std::string{nodes} + "/" + facts.name + "/status", json{{"status", status}});
 }
 

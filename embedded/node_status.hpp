@@ -30,7 +30,7 @@ struct node_facts {
 [[nodiscard]] k8s::call make_node(const node_facts& facts);
 
 /// The patch of the Node's status: ready, what it has, and two conditions of ours: `ResourceLimitsEnforced`, and
-/// `NetworkPolicyEnforced`, which is always False. Conditions that keep their status keep their instant.
+/// `NetworkPolicyEnforced`, which is always False. Conditions that keep their status keep their instant, those of others stay.
 [[nodiscard]] k8s::call report_node(const nlohmann::json& node, const node_facts& facts, time_source::wall_clock::time_point now);
 
 /// The heartbeat: the Lease of the node's name in `kube-node-lease`.

@@ -50,9 +50,11 @@ std::optional<std::string> resource_of(const json& container, const json& from) 
   auto dot = what.find('.');
   if (dot == std::string::npos || (what.substr(0, dot) != "limits" && what.substr(0, dot) != "requests"))
     return std::nullopt;
-  auto amount = read_quantity(text_in(container, "/resources/" + what.substr(0, dot) + "/" + what.substr(dot + 1))).value_or(0);
-  auto divisor = read_quantity(text_in(from, "/divisor")).value_or(1);
-  return std::to_string(static_cast<std::int64_t>(std::ceil(amount / (divisor > 0 ? divisor : 1))));
+  auto amount = quantity_in(value_in(container, "/resources/" + what.substr(0, dot)), what.substr(dot + 1));
+  auto divisor = quantity_in(from, "divisor");
+  // The largest double below what an int64 holds.
+  auto parts = std::min(std::ceil(amount / (divisor > 0 ? divisor : 1)), 9223372036854774784.0);
+  return std::to_string(static_cast<std::int64_t>(parts));
 }
 
 text_or_why data_value(const json& from, bool secret, const data_lookup& look) {
@@ -103,25 +105,23 @@ void set(pairs& all, const std::string& name, const std::string& value) {
 tl::expected<pairs, std::string> container_environment(const nlohmann::json& pod, const nlohmann::json& container, const pod_place& where,
                                                        const data_lookup& look) {
   pairs result;
-  if (const auto& all = value_in(container, "/envFrom"); all.is_array())
-    for (const auto& x : all) {
-      auto secret = value_in(x, "/secretRef").is_object();
-      const auto& from = value_in(x, secret ? "/secretRef" : "/configMapRef");
-      auto data = look({secret, text_in(from, "/name")});
-      if (!data && value_in(from, "/optional") != json(true))
-        return tl::unexpected{std::string{secret ? "Secret " : "ConfigMap "} + text_in(from, "/name") + " does not exist"};
-      if (data)
-        for (const auto& [key, value] : *data)
-          set(result, text_in(x, "/prefix") + key, value);
-    }
-  if (const auto& all = value_in(container, "/env"); all.is_array())
-    for (const auto& x : all) {
-      auto value = value_of(pod, container, x, where, look, result);
-      if (!value)
-        return tl::unexpected{"the variable " + text_in(x, "/name") + " " + value.error()};
-      if (*value)
-        set(result, text_in(x, "/name"), **value);
-    }
+  for (const auto& x : array_in(container, "/envFrom")) {
+    auto secret = value_in(x, "/secretRef").is_object();
+    const auto& from = value_in(x, secret ? "/secretRef" : "/configMapRef");
+    auto data = look({secret, text_in(from, "/name")});
+    if (!data && value_in(from, "/optional") != json(true))
+      return tl::unexpected{std::string{secret ? "Secret " : "ConfigMap "} + text_in(from, "/name") + " does not exist"};
+    if (data)
+      for (const auto& [key, value] : *data)
+        set(result, text_in(x, "/prefix") + key, value);
+  }
+  for (const auto& x : array_in(container, "/env")) {
+    auto value = value_of(pod, container, x, where, look, result);
+    if (!value)
+      return tl::unexpected{"the variable " + text_in(x, "/name") + " " + value.error()};
+    if (*value)
+      set(result, text_in(x, "/name"), **value);
+  }
   return result;
 }
 

@@ -1,17 +1,30 @@
 #include "embedded/pod_facts.hpp"
 
+#include <charconv>
+#include <limits>
+
 namespace paddock::embedded {
 
 namespace {
 
 const nlohmann::json nothing;
 
-const nlohmann::json& in_map(const nlohmann::json& object, const std::string& pointer, std::string_view key) {
-  const auto& map = value_in(object, pointer);
-  if (!map.is_object())
+/// One step of a pointer, or null. A `~` that escapes nothing stands for itself.
+const nlohmann::json& step_into(const nlohmann::json& object, std::string_view token) {
+  if (object.is_array()) {
+    auto index = std::size_t{0};
+    auto [rest, error] = std::from_chars(token.data(), token.data() + token.size(), index);
+    return error == std::errc{} && rest == token.data() + token.size() && index < object.size() ? object[index] : nothing;
+  }
+  if (!object.is_object())
     return nothing;
-  auto found = map.find(key);
-  return found == map.end() ? nothing : *found;
+  std::string key;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    auto escaped = token[i] == '~' && i + 1 < token.size() && (token[i + 1] == '0' || token[i + 1] == '1');
+    key += escaped ? token[++i] == '0' ? '~' : '/' : token[i];
+  }
+  auto found = object.find(key);
+  return found == object.end() ? nothing : *found;
 }
 
 std::string text_of(const nlohmann::json& value) {
@@ -21,8 +34,31 @@ std::string text_of(const nlohmann::json& value) {
 } // namespace
 
 const nlohmann::json& value_in(const nlohmann::json& object, const std::string& pointer) {
-  auto where = nlohmann::json::json_pointer{pointer};
-  return object.contains(where) ? object.at(where) : nothing;
+  const auto* at = &object;
+  auto left = std::string_view{pointer};
+  if (!left.empty() && left.front() != '/')
+    return nothing;
+  while (!left.empty() && !at->is_null()) {
+    left.remove_prefix(1);
+    auto token = left.substr(0, left.find('/'));
+    at = &step_into(*at, token);
+    left.remove_prefix(token.size());
+  }
+  return *at;
+}
+
+const nlohmann::json& member_in(const nlohmann::json& object, const std::string& pointer, std::string_view key) {
+  const auto& map = value_in(object, pointer);
+  if (!map.is_object())
+    return nothing;
+  auto found = map.find(key);
+  return found == map.end() ? nothing : *found;
+}
+
+const nlohmann::json& array_in(const nlohmann::json& object, const std::string& pointer) {
+  static const auto none = nlohmann::json::array();
+  const auto& result = value_in(object, pointer);
+  return result.is_array() ? result : none;
 }
 
 std::string text_in(const nlohmann::json& object, const std::string& pointer) {
@@ -33,6 +69,9 @@ std::optional<std::int64_t> number_in(const nlohmann::json& object, const std::s
   const auto& value = value_in(object, pointer);
   if (!value.is_number_integer())
     return std::nullopt;
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
+    return most;
   return value.get<std::int64_t>();
 }
 
@@ -49,11 +88,11 @@ std::string uid_of(const nlohmann::json& object) {
 }
 
 std::string annotation_of(const nlohmann::json& object, std::string_view key) {
-  return text_of(in_map(object, "/metadata/annotations", key));
+  return text_of(member_in(object, "/metadata/annotations", key));
 }
 
 std::string label_of(const nlohmann::json& object, std::string_view key) {
-  return text_of(in_map(object, "/metadata/labels", key));
+  return text_of(member_in(object, "/metadata/labels", key));
 }
 
 bool terminating(const nlohmann::json& object) {
@@ -61,11 +100,9 @@ bool terminating(const nlohmann::json& object) {
 }
 
 const nlohmann::json& controller_of(const nlohmann::json& object) {
-  const auto& owners = value_in(object, "/metadata/ownerReferences");
-  if (owners.is_array())
-    for (const auto& x : owners)
-      if (x.is_object() && x.contains("controller") && x["controller"] == true)
-        return x;
+  for (const auto& x : array_in(object, "/metadata/ownerReferences"))
+    if (value_in(x, "/controller") == nlohmann::json(true))
+      return x;
   return nothing;
 }
 
@@ -85,30 +122,24 @@ bool pod_ready(const nlohmann::json& pod) {
 
 std::vector<std::string> pod_ips(const nlohmann::json& pod) {
   std::vector<std::string> result;
-  const auto& ips = value_in(pod, "/status/podIPs");
-  if (ips.is_array())
-    for (const auto& x : ips)
-      if (auto ip = text_in(x, "/ip"); !ip.empty())
-        result.push_back(std::move(ip));
+  for (const auto& x : array_in(pod, "/status/podIPs"))
+    if (auto ip = text_in(x, "/ip"); !ip.empty())
+      result.push_back(std::move(ip));
   return result;
 }
 
 std::vector<std::string> claims_of(const nlohmann::json& pod) {
   std::vector<std::string> result;
-  const auto& volumes = value_in(pod, "/spec/volumes");
-  if (volumes.is_array())
-    for (const auto& x : volumes)
-      if (auto claim = text_in(x, "/persistentVolumeClaim/claimName"); !claim.empty())
-        result.push_back(std::move(claim));
+  for (const auto& x : array_in(pod, "/spec/volumes"))
+    if (auto claim = text_in(x, "/persistentVolumeClaim/claimName"); !claim.empty())
+      result.push_back(std::move(claim));
   return result;
 }
 
 const nlohmann::json& condition_of(const nlohmann::json& object, std::string_view type) {
-  const auto& conditions = value_in(object, "/status/conditions");
-  if (conditions.is_array())
-    for (const auto& x : conditions)
-      if (text_in(x, "/type") == type)
-        return x;
+  for (const auto& x : array_in(object, "/status/conditions"))
+    if (text_in(x, "/type") == type)
+      return x;
   return nothing;
 }
 

@@ -13,10 +13,15 @@ namespace paddock::embedded {
 
 /// The text at a JSON pointer.
 [[nodiscard]] std::string text_in(const nlohmann::json& object, const std::string& pointer);
-/// The number at a JSON pointer.
+/// The whole number at a JSON pointer; one above what an int64 holds reads as its largest.
 [[nodiscard]] std::optional<std::int64_t> number_in(const nlohmann::json& object, const std::string& pointer);
-/// The value at a JSON pointer, or null.
+/// The value at a JSON pointer, or null; also for a text that is no pointer. A key that comes from an object is no part of a
+/// pointer: `member_in` takes it as it is.
 [[nodiscard]] const nlohmann::json& value_in(const nlohmann::json& object, const std::string& pointer);
+/// The member of that key in the map at a JSON pointer, or null.
+[[nodiscard]] const nlohmann::json& member_in(const nlohmann::json& object, const std::string& pointer, std::string_view key);
+/// The array at a JSON pointer; an empty one where none stands.
+[[nodiscard]] const nlohmann::json& array_in(const nlohmann::json& object, const std::string& pointer);
 
 [[nodiscard]] std::string name_of(const nlohmann::json& object);
 [[nodiscard]] std::string namespace_of(const nlohmann::json& object);

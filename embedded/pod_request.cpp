@@ -3,6 +3,7 @@
 #include "embedded/pod_environment.hpp"
 #include "embedded/pod_facts.hpp"
 #include "embedded/quantity.hpp"
+#include "embedded/selector.hpp"
 
 #include <algorithm>
 #include <set>
@@ -17,16 +18,9 @@ constexpr auto token_variable = "NAMZU_AGENT_BIND_TOKEN";
 
 std::vector<std::string> texts_in(const json& object, const std::string& where) {
   std::vector<std::string> result;
-  if (const auto& all = value_in(object, where); all.is_array())
-    for (const auto& x : all)
-      result.push_back(x.is_string() ? x.get<std::string>() : std::string{});
+  for (const auto& x : array_in(object, where))
+    result.push_back(x.is_string() ? x.get<std::string>() : std::string{});
   return result;
-}
-
-const json& array_in(const json& object, const std::string& where) {
-  static const auto none = json::array();
-  const auto& result = value_in(object, where);
-  return result.is_array() ? result : none;
 }
 
 bool has_token(const json& container) {
@@ -56,11 +50,6 @@ std::optional<std::string> claim_behind(const json& pod, const std::string& volu
   return std::nullopt;
 }
 
-double limit_in(const json& container, const std::string& name) {
-  const auto& value = value_in(container, "/resources/limits/" + name);
-  return value.is_number() ? value.get<double>() : value.is_string() ? read_quantity(value.get<std::string>()).value_or(0) : 0;
-}
-
 tl::expected<container_request, std::string> read_container(const json& pod, const json& from, bool guest, const pod_place& where,
                                                             const data_lookup& look) {
   container_request result;
@@ -87,8 +76,8 @@ tl::expected<container_request, std::string> read_container(const json& pod, con
   }
   result.pre_stop = texts_in(from, "/lifecycle/preStop/exec/command");
   result.stays = text_in(from, "/restartPolicy") == "Always";
-  result.cpu_limit = limit_in(from, "cpu");
-  result.memory_limit = limit_in(from, "memory");
+  result.cpu_limit = quantity_in(value_in(from, "/resources/limits"), "cpu");
+  result.memory_limit = quantity_in(value_in(from, "/resources/limits"), "memory");
   return result;
 }
 
@@ -129,6 +118,16 @@ std::optional<std::string> workspace_claim(const nlohmann::json& pod) {
   return all.empty() ? std::nullopt : std::optional{all.front()};
 }
 
+std::optional<std::string> unfit_name(const nlohmann::json& pod) {
+  if (!is_dns_label(namespace_of(pod)) || !is_dns_subdomain(name_of(pod)) || uid_of(pod).empty() || !is_label_value(uid_of(pod)))
+    return "the pod has a namespace, name or uid that cannot be one";
+  for (const auto* list : {"/spec/initContainers", "/spec/containers"})
+    for (const auto& x : array_in(pod, list))
+      if (auto name = text_in(x, "/name"); !is_dns_label(name))
+        return "container name \"" + name + "\" is not a DNS label";
+  return std::nullopt;
+}
+
 std::uint16_t guest_port(const nlohmann::json& pod) {
   auto port = number_in(guest_of(pod), "/ports/0/containerPort");
   return port && *port > 0 && *port <= 65535 ? static_cast<std::uint16_t>(*port) : std::uint16_t{1024};
@@ -137,7 +136,8 @@ std::uint16_t guest_port(const nlohmann::json& pod) {
 std::vector<data_reference> data_needed(const nlohmann::json& pod) {
   std::set<data_reference> result;
   auto add = [&](bool secret, const json& from) {
-    if (auto name = text_in(from, "/name"); !name.empty())
+    // It becomes part of a request's path.
+    if (auto name = text_in(from, "/name"); is_dns_subdomain(name))
       result.insert({secret, name});
   };
   for (const auto* list : {"/spec/initContainers", "/spec/containers"})
@@ -155,6 +155,8 @@ std::vector<data_reference> data_needed(const nlohmann::json& pod) {
 }
 
 tl::expected<pod_request, std::string> read_pod_request(const nlohmann::json& pod, const pod_place& where, const data_lookup& look) {
+  if (auto why = unfit_name(pod))
+    return tl::unexpected{*why};
   const auto& containers = array_in(pod, "/spec/containers");
   if (containers.empty())
     return tl::unexpected{std::string{"the pod has no container"}};

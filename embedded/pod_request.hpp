@@ -59,10 +59,14 @@ using data_lookup = std::function<std::optional<std::vector<std::pair<std::strin
 /// The claim that is the pod's workspace: behind the guest's first device or mount that has one, else the pod's first.
 [[nodiscard]] std::optional<std::string> workspace_claim(const nlohmann::json& pod);
 
+/// Which name of the pod cannot be part of a path (namespace, name, uid, or a container's name, which is a DNS label), or
+/// nothing. Whoever wrote the pod may not have been checked.
+[[nodiscard]] std::optional<std::string> unfit_name(const nlohmann::json& pod);
+
 /// The port of the pod's guest.
 [[nodiscard]] std::uint16_t guest_port(const nlohmann::json& pod);
 
-/// What `read_pod_request` will ask `data_lookup` for.
+/// What `read_pod_request` will ask `data_lookup` for, but for names that nothing can have.
 [[nodiscard]] std::vector<data_reference> data_needed(const nlohmann::json& pod);
 
 /// Reads `pod`, or says what it asks for that this kubelet cannot do or find. The guest is the container whose environment

@@ -12,12 +12,7 @@ using nlohmann::json;
 using at = container_state::at;
 
 constexpr auto killed = process_end{0, 9};
-
-const json& array_in(const json& object, const std::string& where) {
-  static const auto none = json::array();
-  const auto& result = value_in(object, where);
-  return result.is_array() ? result : none;
-}
+constexpr auto most_restarts = 1'000'000'000; // that are believed
 
 const json& named(const json& list, const std::string& name) {
   static const json none;
@@ -58,10 +53,11 @@ std::vector<container_state> found_containers(const json& pod, const char* specs
     x.image = text_in(spec, "/image");
     x.reason = "PodInitializing";
     const auto& before = named(array_in(pod, statuses), x.name);
-    x.restarts = static_cast<int>(number_in(before, "/restartCount").value_or(0));
+    x.restarts = static_cast<int>(std::clamp<std::int64_t>(number_in(before, "/restartCount").value_or(0), 0, most_restarts));
     const auto& ended = value_in(before, "/state/terminated");
     auto ran = value_in(before, "/state/running").is_object();
-    auto again = !init ? starts_again(pod, ended.is_object() ? read_end(ended) : killed) : true;
+    auto again = init ? stays(pod, x.name) || text_in(pod, "/spec/restartPolicy") != "Never"
+                      : starts_again(pod, ended.is_object() ? read_end(ended) : killed);
     if (ran || ended.is_object()) {
       if (again) {
         x.restarts += init ? 0 : 1;

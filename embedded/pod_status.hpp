@@ -41,6 +41,7 @@ struct pod_state {
 
 /// The state in which a kubelet finds the containers of a pod: all waiting. One that had begun before, under this kubelet or an
 /// earlier one, is one that is started again; where its policy does not allow that, it has ended (code 137) or stays as it ended.
+/// So do the init containers of a pod that is never restarted.
 [[nodiscard]] pod_state found_state(const nlohmann::json& pod);
 
 /// Whether a container that ended so is started again.

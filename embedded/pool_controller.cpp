@@ -116,9 +116,17 @@ pool_plan plan_pool(const pool_view& seen, time_source::wall_clock::time_point n
   });
   for (; active.size() > wanted; active.pop_back())
     plan.writes.push_back(remove_member(*active.back()));
-  if (seen.sandbox_template)
-    for (auto there = active.size() + leaving; there < wanted; ++there)
-      plan.writes.push_back(k8s::post(sandboxes_path(seen.pool), new_member(seen)));
+  auto there = active.size() + leaving;
+  if (!seen.sandbox_template || there >= wanted)
+    return plan;
+  if (auto why = template_fault(*seen.sandbox_template)) {
+    plan.fault = *why;
+    return plan;
+  }
+  const auto missing = std::min(wanted - there, most_new_members);
+  plan.writes.insert(plan.writes.end(), missing, k8s::post(sandboxes_path(seen.pool), new_member(seen)));
+  if (wanted - there > missing)
+    plan.revisit = 100ms;
   return plan;
 }
 

@@ -10,36 +10,39 @@ namespace {
 
 using nlohmann::json;
 
-std::optional<std::uint16_t> port_of(const json& container, const json& value) {
-  if (value.is_number_integer() && value >= 1 && value <= 65535)
-    return value.get<std::uint16_t>();
-  if (const auto& ports = value_in(container, "/ports"); value.is_string() && ports.is_array())
-    for (const auto& x : ports)
-      if (json(text_in(x, "/name")) == value)
-        return port_of(container, value_in(x, "/containerPort"));
-  return std::nullopt;
+std::optional<std::uint16_t> port_in(const json& from, const char* where) {
+  auto number = number_in(from, where);
+  return number && *number >= 1 && *number <= 65535 ? std::optional{static_cast<std::uint16_t>(*number)} : std::nullopt;
+}
+
+/// The number at `/port`, or that of the container's port of the name at `/port`.
+std::optional<std::uint16_t> port_of(const json& container, const json& handler) {
+  if (auto name = text_in(handler, "/port"); !name.empty())
+    for (const auto& x : array_in(container, "/ports"))
+      if (text_in(x, "/name") == name)
+        return port_in(x, "/containerPort");
+  return port_in(handler, "/port");
 }
 
 tl::expected<std::variant<http_probe, tcp_probe, exec_probe>, std::string> read_handler(const json& container, const json& from) {
   if (const auto& x = value_in(from, "/httpGet"); x.is_object()) {
-    auto port = port_of(container, value_in(x, "/port"));
+    auto port = port_of(container, x);
     if (!port)
       return tl::unexpected{std::string{"its port is not one"}};
     auto result = http_probe{text_in(x, "/scheme") == "HTTPS", text_in(x, "/host"), *port, text_in(x, "/path"), {}};
     if (!result.path.starts_with('/'))
       result.path.insert(0, "/");
-    if (const auto& headers = value_in(x, "/httpHeaders"); headers.is_array())
-      for (const auto& h : headers)
-        result.headers.emplace_back(text_in(h, "/name"), text_in(h, "/value"));
+    for (const auto& h : array_in(x, "/httpHeaders"))
+      result.headers.emplace_back(text_in(h, "/name"), text_in(h, "/value"));
     return result;
   }
   if (const auto& x = value_in(from, "/tcpSocket"); x.is_object()) {
-    auto port = port_of(container, value_in(x, "/port"));
+    auto port = port_of(container, x);
     if (!port)
       return tl::unexpected{std::string{"its port is not one"}};
     return tcp_probe{text_in(x, "/host"), *port};
   }
-  if (const auto& x = value_in(from, "/exec/command"); x.is_array() && !x.empty()) {
+  if (const auto& x = array_in(from, "/exec/command"); !x.empty()) {
     exec_probe result;
     for (const auto& word : x)
       result.command.push_back(word.is_string() ? word.get<std::string>() : std::string{});

@@ -9,6 +9,12 @@ namespace {
 
 using nlohmann::json;
 
+/// Whether it is absent or of that type.
+bool fits(const json& object, const std::string& where, json::value_t type) {
+  const auto& value = value_in(object, where);
+  return value.is_null() || value.type() == type;
+}
+
 std::string content_hash(const json& content) {
   return fnv1a_hex(content.dump());
 }
@@ -26,6 +32,27 @@ std::string template_content_of(const nlohmann::json& sandbox_template) {
 
 bool managed(const nlohmann::json& sandbox_template) {
   return text_in(sandbox_template, "/spec/networkPolicyManagement") != "Unmanaged";
+}
+
+std::optional<std::string> template_fault(const nlohmann::json& sandbox_template) {
+  using enum json::value_t;
+  auto wrong = [](const std::string& what, json::value_t type) {
+    return "the template's " + what + " is no " + (type == array ? "list" : "map");
+  };
+  for (const auto* where : {"/spec/podTemplate", "/spec/podTemplate/metadata", "/spec/podTemplate/metadata/labels",
+                            "/spec/podTemplate/metadata/annotations", "/spec/podTemplate/spec", "/spec/podTemplate/spec/dnsConfig"})
+    if (!fits(sandbox_template, where, object))
+      return wrong(std::string{where}.substr(6), object);
+  for (const auto* where : {"/spec/podTemplate/spec/containers", "/spec/podTemplate/spec/initContainers", "/spec/volumeClaimTemplates"})
+    if (!fits(sandbox_template, where, array))
+      return wrong(std::string{where}.substr(6), array);
+  for (const auto& x : array_in(sandbox_template, "/spec/podTemplate/spec/containers")) {
+    if (!x.is_object())
+      return wrong("container", object);
+    if (!fits(x, "/env", array))
+      return wrong("container's env", array);
+  }
+  return std::nullopt;
 }
 
 nlohmann::json sandbox_spec_of(const nlohmann::json& sandbox_template) {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string>
 
 namespace paddock::embedded {
@@ -16,7 +17,11 @@ namespace paddock::embedded {
 /// Whether the template's NetworkPolicy is kept by the controller: unless it says `Unmanaged`.
 [[nodiscard]] bool managed(const nlohmann::json& sandbox_template);
 
-/// The spec of a Sandbox of that template: its pod template with `automountServiceAccountToken: false`, and public name
+/// What of the template's pod template is not of the type that a pod template has, so that nothing can be made of it; or
+/// nothing.
+[[nodiscard]] std::optional<std::string> template_fault(const nlohmann::json& sandbox_template);
+
+/// The spec of a Sandbox of that template, which has no fault: its pod template with `automountServiceAccountToken: false`, and public name
 /// servers where the default NetworkPolicy would keep the pod from the cluster's; its disks; its `service`.
 [[nodiscard]] nlohmann::json sandbox_spec_of(const nlohmann::json& sandbox_template);
 

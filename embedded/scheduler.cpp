@@ -11,26 +11,15 @@ namespace {
 
 using nlohmann::json;
 
-double amount_in(const json& map, const std::string& name) {
-  if (!map.is_object() || !map.contains(name))
-    return 0;
-  const auto& value = map.at(name);
-  if (value.is_number())
-    return value.get<double>();
-  return value.is_string() ? read_quantity(value.get<std::string>()).value_or(0) : 0;
-}
-
 node_amounts amounts_in(const json& map) {
-  return {amount_in(map, "cpu"), amount_in(map, "memory"), amount_in(map, "pods")};
+  return {quantity_in(map, "cpu"), quantity_in(map, "memory"), quantity_in(map, "pods")};
 }
 
 bool tolerates(const json& pod, const json& taint) {
   // What this one stands for is read from the node's condition; whoever takes it off may be late, or absent.
   if (text_in(taint, "/key") == "node.kubernetes.io/not-ready")
     return true;
-  const auto& all = value_in(pod, "/spec/tolerations");
-  if (!all.is_array())
-    return false;
+  const auto& all = array_in(pod, "/spec/tolerations");
   return std::any_of(all.begin(), all.end(), [&](const json& x) {
     auto key = text_in(x, "/key");
     auto effect = text_in(x, "/effect");
@@ -44,10 +33,9 @@ bool tolerates(const json& pod, const json& taint) {
 std::string refusal(const json& pod, const json& node, const node_amounts& used) {
   if (value_in(node, "/spec/unschedulable") == json(true))
     return "node(s) were unschedulable";
-  if (const auto& taints = value_in(node, "/spec/taints"); taints.is_array())
-    for (const auto& x : taints)
-      if (text_in(x, "/effect") != "PreferNoSchedule" && !tolerates(pod, x))
-        return "node(s) had untolerated taint(s)";
+  for (const auto& x : array_in(node, "/spec/taints"))
+    if (text_in(x, "/effect") != "PreferNoSchedule" && !tolerates(pod, x))
+      return "node(s) had untolerated taint(s)";
   if (text_in(condition_of(node, "Ready"), "/status") != "True")
     return "node(s) were not ready";
   if (const auto& wanted = value_in(pod, "/spec/nodeSelector"); wanted.is_object())
@@ -84,24 +72,21 @@ node_amounts& node_amounts::operator-=(const node_amounts& other) {
 node_amounts requests_of(const nlohmann::json& pod) {
   node_amounts stay;
   node_amounts most;
-  if (const auto& all = value_in(pod, "/spec/containers"); all.is_array())
-    for (const auto& x : all)
-      stay += amounts_in(value_in(x, "/resources/requests"));
-  if (const auto& all = value_in(pod, "/spec/initContainers"); all.is_array())
-    for (const auto& x : all) {
-      auto asks = amounts_in(value_in(x, "/resources/requests"));
-      if (text_in(x, "/restartPolicy") == "Always")
-        stay += asks;
-      most.cpu = std::max(most.cpu, asks.cpu);
-      most.memory = std::max(most.memory, asks.memory);
-    }
+  for (const auto& x : array_in(pod, "/spec/containers"))
+    stay += amounts_in(value_in(x, "/resources/requests"));
+  for (const auto& x : array_in(pod, "/spec/initContainers")) {
+    auto asks = amounts_in(value_in(x, "/resources/requests"));
+    if (text_in(x, "/restartPolicy") == "Always")
+      stay += asks;
+    most.cpu = std::max(most.cpu, asks.cpu);
+    most.memory = std::max(most.memory, asks.memory);
+  }
   return {std::max(stay.cpu, most.cpu), std::max(stay.memory, most.memory), 1};
 }
 
 bool wants_node(const nlohmann::json& pod) {
   auto scheduler = text_in(pod, "/spec/schedulerName");
-  const auto& gates = value_in(pod, "/spec/schedulingGates");
-  return text_in(pod, "/spec/nodeName").empty() && !terminating(pod) && !ended(pod) && !(gates.is_array() && !gates.empty())
+  return text_in(pod, "/spec/nodeName").empty() && !terminating(pod) && !ended(pod) && array_in(pod, "/spec/schedulingGates").empty()
          && (scheduler.empty() || scheduler == "default-scheduler");
 }
 
@@ -140,9 +125,7 @@ k8s::call bind_pod(const nlohmann::json& pod, const std::string& node) {
 
 std::optional<k8s::call> report_unschedulable(const nlohmann::json& pod, const unschedulable& why,
                                               time_source::wall_clock::time_point now) {
-  auto conditions = value_in(pod, "/status/conditions");
-  if (!conditions.is_array())
-    conditions = json::array();
+  auto conditions = array_in(pod, "/status/conditions");
   auto next = json{{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", why.message}};
   const auto& before = condition_of(pod, "PodScheduled");
   if (text_in(before, "/status") == "False" && text_in(before, "/message") == why.message)

@@ -12,9 +12,6 @@ constexpr std::string_view subdomain_text =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an "
   "alphanumeric character (e.g. 'example.com', regex used for validation is "
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-constexpr std::string_view label_text =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric "
-  "character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 constexpr std::size_t max_annotation_bytes = 256 * 1024;
 
 /// Whether the member is absent or a map from text to text.
@@ -187,7 +184,7 @@ std::vector<status_cause> check_metadata(const resource_kind& kind, const json* 
       if (name == "." || name == "..")
         out.push_back(field_invalid("metadata.name", in_quotes(name), "may not be '" + name + "'"));
     } else if (kind.label_name ? !is_dns_label(name) : !is_dns_subdomain(name))
-      out.push_back(field_invalid("metadata.name", in_quotes(name), kind.label_name ? label_text : subdomain_text));
+      out.push_back(field_invalid("metadata.name", in_quotes(name), kind.label_name ? schema::label_text : subdomain_text));
   }
   if (const auto* labels = find(after, {"metadata", "labels"})) {
     for (const auto& [key, value] : labels->items()) {

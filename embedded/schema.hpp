@@ -35,6 +35,11 @@ void set_defaults(const resource_kind& kind, json& object);
 
 namespace schema {
 
+/// What is said of a text that is no DNS label.
+inline constexpr std::string_view label_text =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric "
+  "character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+
 std::vector<std::string> prune_custom(const resource_kind& kind, json& object);
 void default_custom(const resource_kind& kind, json& object);
 /// Of spec (or status): its form first, the rules about changes only when the form is right.

@@ -1,6 +1,7 @@
 #include "embedded/admission_schema.hpp"
 #include "embedded/rbac_schema.hpp"
 #include "embedded/schema.hpp"
+#include "embedded/selector.hpp"
 
 #include <array>
 
@@ -127,6 +128,8 @@ std::vector<status_cause> check_pod(const json* before, const json& after) {
     const auto name = text_at(container, {"name"});
     if (name.empty())
       out.push_back(field_required(at + ".name"));
+    else if (!is_dns_label(name))
+      out.push_back(field_invalid(at + ".name", in_quotes(name), label_text));
     else if (std::find(seen.begin(), seen.end(), name) != seen.end())
       out.push_back({"FieldValueDuplicate", "Duplicate value: " + in_quotes(name), at + ".name"});
     seen.push_back(name);

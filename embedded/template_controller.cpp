@@ -47,7 +47,8 @@ json completed(json spec) {
       for (auto& rule : spec[key])
         if (rule.contains("ports"))
           for (auto& port : rule["ports"])
-            port.emplace("protocol", "TCP");
+            if (port.is_object())
+              port.emplace("protocol", "TCP");
   return spec;
 }
 

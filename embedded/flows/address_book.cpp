@@ -41,7 +41,7 @@ std::uint32_t random_word() {
 } // namespace
 
 std::string address_book::take(const std::string& wish, std::uint16_t port) {
-  if (!wish.empty() && !taken_.contains(wish) && free_to_bind(wish, port)) {
+  if (is_pod_address(wish) && !taken_.contains(wish) && free_to_bind(wish, port)) {
     taken_.insert(wish);
     return wish;
   }

@@ -1,7 +1,9 @@
 #include "embedded/flows/cgroup.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <fstream>
+#include <thread>
 #include <utility>
 
 namespace paddock::embedded {
@@ -10,7 +12,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr auto period = 100'000; // microseconds of cpu.max
+constexpr auto most_cores = 1e6;
+constexpr auto most_bytes = 1e18;
 
 bool write_to(const fs::path& file, const std::string& text) {
   auto out = std::ofstream{file};
@@ -37,7 +43,8 @@ std::optional<fs::path> own_cgroup() {
   return std::nullopt;
 }
 
-void end(const fs::path& cgroup) {
+/// False: it is busy still.
+bool end(const fs::path& cgroup) {
   write_to(cgroup / "cgroup.kill", "1");
   auto error = std::error_code{};
   for (const auto& entry : fs::directory_iterator{cgroup, error})
@@ -45,6 +52,13 @@ void end(const fs::path& cgroup) {
       end(entry.path());
   // A cgroup goes by rmdir, with its files.
   fs::remove(cgroup, error);
+  return error != std::errc::device_or_resource_busy;
+}
+
+/// As `end`, and waits for what was killed to leave it, a second at most.
+void end_and_wait(const fs::path& cgroup) {
+  for (auto tries = 0; !end(cgroup) && tries < 50; ++tries)
+    std::this_thread::sleep_for(20ms);
 }
 
 } // namespace
@@ -68,7 +82,7 @@ cgroup_tree cgroup_tree::below(const fs::path& parent, const std::string& family
   auto root = parent / ("paddock-" + family);
   auto error = std::error_code{};
   if (fs::exists(root, error))
-    end(root);
+    end_and_wait(root);
   fs::create_directory(root, error);
   if (error) {
     refuse("cannot make " + root.string() + ": " + error.message());
@@ -88,25 +102,26 @@ cgroup_tree::cgroup_tree(cgroup_tree&& other) noexcept : root_(std::exchange(oth
 
 cgroup_tree::~cgroup_tree() {
   if (!root_.empty())
-    end(root_);
+    end_and_wait(root_);
 }
 
 std::optional<fs::path> cgroup_tree::make(const std::string& name, double cpu, double memory) {
+  cpu = cpu <= most_cores ? cpu : 0;
+  memory = memory <= most_bytes ? memory : 0;
   if (!fault_.empty() || (cpu <= 0 && memory <= 0))
     return std::nullopt;
   auto result = root_ / name;
   auto error = std::error_code{};
   fs::create_directory(result, error);
   if (cpu > 0)
-    write_to(result / "cpu.max",
-             std::to_string(std::max(1000, static_cast<int>(std::lround(cpu * period)))) + " " + std::to_string(period));
+    write_to(result / "cpu.max", std::to_string(std::max(1000LL, std::llround(cpu * period))) + " " + std::to_string(period));
   if (memory > 0)
     write_to(result / "memory.max", std::to_string(static_cast<std::uint64_t>(memory)));
   return result;
 }
 
-void cgroup_tree::remove(const fs::path& cgroup) {
-  end(cgroup);
+bool cgroup_tree::remove(const fs::path& cgroup) {
+  return end(cgroup);
 }
 
 } // namespace paddock::embedded

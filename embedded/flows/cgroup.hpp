@@ -22,10 +22,11 @@ public:
   [[nodiscard]] const std::string& fault() const noexcept {
     return fault_;
   }
-  /// A new cgroup with these limits (cores, bytes; 0: none), or nothing: there is no limit, or none can be enforced.
+  /// A new cgroup with these limits (cores, bytes; 0: none, as is more than a machine can have), or nothing: there is no limit, or none can
+  /// be enforced.
   [[nodiscard]] std::optional<std::filesystem::path> make(const std::string& name, double cpu, double memory);
-  /// Kills what runs in it and takes it away.
-  void remove(const std::filesystem::path& cgroup);
+  /// Kills what runs in it and takes it away. False: what was killed has not left it yet; ask again soon.
+  [[nodiscard]] bool remove(const std::filesystem::path& cgroup);
 
 private:
   cgroup_tree() = default;

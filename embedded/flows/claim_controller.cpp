@@ -2,6 +2,7 @@
 
 #include "embedded/agent_keys.hpp"
 #include "embedded/pod_facts.hpp"
+#include "embedded/sandbox_blueprint.hpp"
 
 namespace paddock::embedded {
 
@@ -26,10 +27,12 @@ std::vector<std::string> split_list(const std::string& text) {
 
 } // namespace
 
-claim_controller::claim_controller(control_client& client, informer_set& watched, std::string home, boost::asio::any_io_executor lane) :
+claim_controller::claim_controller(control_client& client, informer_set& watched, std::string home, boost::asio::any_io_executor lane,
+                                   std::function<void(std::string)> log) :
   reconciler(std::move(lane),
              {&watched.of(collections::sandbox_claims), &watched.of(collections::sandboxes), &watched.of(collections::warm_pools),
-              &watched.of(collections::sandbox_templates), &watched.of(collections::config_maps)}),
+              &watched.of(collections::sandbox_templates), &watched.of(collections::config_maps)},
+             std::move(log)),
   client_(client),
   claims_(watched.of(collections::sandbox_claims)),
   sandboxes_(watched.of(collections::sandboxes)),
@@ -82,21 +85,63 @@ std::optional<claim_view> claim_controller::look(const std::string& key) const {
     if (auto named = templates_.objects().find(name_space, text_in(*pool, "/spec/sandboxTemplateRef/name")))
       seen.sandbox_template = *named;
   }
-  auto given = sandboxes_.objects().find(name_space, annotation_of(*claim, agent_keys::sandbox_name));
-  if (!given)
-    given = sandboxes_.objects().find(name_space, name);
-  if (given)
-    seen.sandbox = *given;
+  std::vector<nlohmann::json> near;
+  for (const auto& x : sandboxes_.objects().owned_by(uid_of(*claim)))
+    near.push_back(*x);
+  for (const auto& other : {annotation_of(*claim, agent_keys::sandbox_name), name})
+    if (auto there = sandboxes_.objects().find(name_space, other))
+      near.push_back(*there);
+  seen.sandbox = given_sandbox(*claim, near);
   return seen;
+}
+
+/// What became of a write of a Sandbox that did not succeed. False: the pass is over, and is to be made again.
+boost::asio::awaitable<bool> claim_controller::settle(claim_view& seen, claim_write write, unsigned status) {
+  auto name = write.what == claim_write::of::adopt ? annotation_of(seen.claim, agent_keys::sandbox_name) : name_of(seen.claim);
+  // Whether an earlier write of ours landed is known after a read only: a second Sandbox would be one too many.
+  auto got = co_await client_.send(k8s::get(sandboxes_path(seen.claim) + "/" + name));
+  if (!got && got.error().status != 404) {
+    unsure_[key_of(seen.claim)] = name;
+    co_return false;
+  }
+  auto now = got ? std::optional{*got} : std::nullopt;
+  if (now)
+    sandboxes_.took(*now);
+  switch (judge_outcome(seen, write, status, now)) {
+    case claim_outcome::landed: apply_answer(seen, write, *now); co_return true;
+    case claim_outcome::lost: seen.lost.push_back(name); co_return true;
+    case claim_outcome::moved:
+      for (auto& x : seen.members)
+        if (name_of(x) == name)
+          x = *now;
+      co_return true;
+    case claim_outcome::again: break;
+  }
+  co_return false;
+}
+
+/// Reads a Sandbox again of which an earlier pass could not tell whether it is the claim's. False: it still cannot.
+boost::asio::awaitable<bool> claim_controller::make_sure(std::string key) {
+  auto open = unsure_.find(key);
+  if (open == unsure_.end())
+    co_return true;
+  auto [name_space, name] = split_key(key);
+  auto got = co_await client_.send(k8s::get("/apis/agents.x-k8s.io/v1beta1/namespaces/" + name_space + "/sandboxes/" + open->second));
+  if (!got && got.error().status != 404)
+    co_return false;
+  if (got)
+    sandboxes_.took(std::move(*got));
+  unsure_.erase(key);
+  co_return true;
 }
 
 /// False: the pass is over, and is to be made again.
 boost::asio::awaitable<bool> claim_controller::carry_out(claim_view& seen, claim_write write) {
   auto got = co_await client_.send(write.call);
   auto removal = write.what == claim_write::of::end || write.what == claim_write::of::release;
-  if (!got && write.what == claim_write::of::adopt && (got.error().status == 409 || got.error().status == 404)) {
-    seen.lost.push_back(annotation_of(seen.claim, agent_keys::sandbox_name));
-    co_return true;
+  if (!got && (write.what == claim_write::of::adopt || write.what == claim_write::of::create)) {
+    auto settled = co_await settle(seen, std::move(write), got.error().status);
+    co_return settled;
   }
   if (!got && !(removal && got.error().status == 404))
     co_return false;
@@ -126,6 +171,9 @@ boost::asio::awaitable<bool> claim_controller::report(claim_view& seen, claim_st
 }
 
 boost::asio::awaitable<reconciler::outcome> claim_controller::pass(std::string key) {
+  auto sure = co_await make_sure(key);
+  if (!sure)
+    co_return outcome{false};
   auto seen = look(key);
   if (!seen)
     co_return outcome{};

@@ -4,8 +4,9 @@
 
 namespace paddock::embedded {
 
-claim_protector::claim_protector(control_client& client, informer_set& watched, boost::asio::any_io_executor lane) :
-  reconciler(std::move(lane), {&watched.of(collections::pods), &watched.of(collections::claims)}),
+claim_protector::claim_protector(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
+                                 std::function<void(std::string)> log) :
+  reconciler(std::move(lane), {&watched.of(collections::pods), &watched.of(collections::claims)}, std::move(log)),
   client_(client),
   pods_(watched.of(collections::pods)),
   claims_(watched.of(collections::claims)) {
@@ -30,10 +31,19 @@ boost::asio::awaitable<reconciler::outcome> claim_protector::pass(std::string ke
   if (!claim)
     co_return outcome{};
   std::vector<nlohmann::json> pods;
-  if (terminating(*claim))
+  if (terminating(*claim)) {
     for (const auto& x : pods_.objects().all())
       if (namespace_of(*x) == name_space)
         pods.push_back(*x);
+    // What is known may be old, or lost: the last word is the server's.
+    if (release_claim(*claim, pods)) {
+      auto listed = co_await client_.send(k8s::get("/api/v1/namespaces/" + name_space + "/pods"));
+      if (!listed || text_in(*listed, "/kind") != "PodList")
+        co_return outcome{false};
+      for (const auto& x : array_in(*listed, "/items"))
+        pods.push_back(x);
+    }
+  }
   auto patch = terminating(*claim) ? release_claim(*claim, pods) : protect_claim(*claim);
   if (!patch)
     co_return outcome{};

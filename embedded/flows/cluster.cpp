@@ -13,6 +13,7 @@
 #include "embedded/flows/node.hpp"
 #include "embedded/flows/process_mark.hpp"
 #include "embedded/flows/self_signed.hpp"
+#include "embedded/pod_facts.hpp"
 #include "guest/flows/transport.hpp"
 
 #include <boost/asio/ip/address.hpp>
@@ -85,7 +86,14 @@ public:
     where_.host = options_.address;
     where_.port = server_->port();
     client_ = std::make_unique<control_client>(*http_, time_, where_, token_);
-    lane_.run([this] { make_controllers(); });
+    auto sweep = false;
+    if (options_.data_dir) {
+      auto ours = take_disks();
+      if (!ours)
+        return ours.error();
+      sweep = *ours;
+    }
+    lane_.run([this, sweep] { make_controllers(sweep); });
     started_ = true;
     auto answer = std::make_shared<std::promise<std::string>>();
     auto ready = answer->get_future();
@@ -156,7 +164,24 @@ private:
       options_.log(std::move(line));
   }
 
-  void make_controllers() {
+  /// Whether disks that are left over may be removed from the folder; the failure: they are another cluster's.
+  tl::expected<bool, std::string> take_disks() {
+    auto answer = std::make_shared<std::promise<tl::expected<nlohmann::json, call_failure>>>();
+    auto named = answer->get_future();
+    auto asks = flow_group{executor()};
+    asks.start([this, answer] { return until_cancelled(identify(answer)); });
+    if (named.wait_for(20s) != std::future_status::ready)
+      return tl::unexpected{std::string{"the API server does not answer itself"}};
+    auto got = named.get();
+    return got ? folder_->keep_for(uid_of(*got)) : tl::unexpected{got.error().message};
+  }
+
+  asio::awaitable<void> identify(std::shared_ptr<std::promise<tl::expected<nlohmann::json, call_failure>>> answer) {
+    auto got = co_await client_->send(k8s::get(identity_path));
+    answer->set_value(std::move(got));
+  }
+
+  void make_controllers(bool sweep) {
     auto say = [this](std::string line) { log(std::move(line)); };
     flows_ = std::make_unique<flow_group>(executor());
     watched_ = std::make_unique<informer_set>(*client_, executor(), say);
@@ -168,6 +193,7 @@ private:
     kubelet.folder = folder_->path();
     kubelet.guest_program = options_.guest_program;
     kubelet.family = folder_->family();
+    kubelet.sweep = sweep;
     kubelet.log = say;
     node_ = std::make_unique<node>(*client_, *watched_, *http_, time_, executor(), std::move(kubelet));
     node_->start();

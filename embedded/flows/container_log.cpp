@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -22,16 +23,17 @@ constexpr auto log_limit = std::size_t{1024} * 1024;
 constexpr auto pods_kept = std::size_t{200}; // ended ones, too
 constexpr auto runs_kept = std::size_t{4};   // files of a container: two runs, each with its older half
 
-void keep_newest(const fs::path& folder, std::size_t most) {
+std::vector<fs::path> beyond(const fs::path& folder, std::size_t most, const std::multiset<fs::path>& in_use) {
   auto error = std::error_code{};
   std::vector<std::pair<fs::file_time_type, fs::path>> all;
   for (const auto& entry : fs::directory_iterator{folder, error})
     all.emplace_back(entry.last_write_time(error), entry.path());
-  if (all.size() <= most)
-    return;
   std::sort(all.begin(), all.end());
-  for (std::size_t i = 0; i < all.size() - most; ++i)
-    fs::remove_all(all[i].second, error);
+  std::vector<fs::path> result;
+  for (std::size_t i = 0; i + most < all.size(); ++i)
+    if (!in_use.contains(all[i].second))
+      result.push_back(std::move(all[i].second));
+  return result;
 }
 
 /// A file of a bounded size.
@@ -81,12 +83,12 @@ boost::asio::awaitable<void> keep_log(flow_time& time, std::shared_ptr<process> 
   out.write(lines.finish(time.wall()));
 }
 
-void trim_logs(const fs::path& logs) {
-  keep_newest(logs, pods_kept);
+std::vector<fs::path> old_logs(const fs::path& logs, const std::multiset<fs::path>& in_use) {
+  return beyond(logs, pods_kept, in_use);
 }
 
-void trim_container_logs(const fs::path& container) {
-  keep_newest(container, runs_kept);
+std::vector<fs::path> old_container_logs(const fs::path& container) {
+  return beyond(container, runs_kept, {});
 }
 
 } // namespace paddock::embedded

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <vector>
 
 namespace paddock::embedded {
 
@@ -12,8 +14,10 @@ namespace paddock::embedded {
 /// at 1 MiB: the older half is kept behind `.1`.
 boost::asio::awaitable<void> keep_log(flow_time& time, std::shared_ptr<process> from, std::filesystem::path file);
 
-/// Removes the oldest logs of a container beyond two, and the oldest folders of pods beyond 200.
-void trim_logs(const std::filesystem::path& logs);
-void trim_container_logs(const std::filesystem::path& container);
+/// The oldest folders of pods beyond 200, but none that is `in_use`: somebody may follow what it says.
+[[nodiscard]] std::vector<std::filesystem::path> old_logs(const std::filesystem::path& logs,
+                                                          const std::multiset<std::filesystem::path>& in_use);
+/// The oldest logs of a container beyond two.
+[[nodiscard]] std::vector<std::filesystem::path> old_container_logs(const std::filesystem::path& container);
 
 } // namespace paddock::embedded

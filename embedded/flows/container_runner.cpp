@@ -40,10 +40,53 @@ void container_runner::end(time_source::clock::time_point until) {
 }
 
 awaitable<void> container_runner::run() {
-  while (!end_at_ && state_.now != at::terminated)
-    co_await run_once();
+  while (!end_at_ && state_.now != at::terminated) {
+    auto fault = co_await try_run_once();
+    if (!fault.empty())
+      co_await recover(std::move(fault));
+  }
   over_ = true;
   changed_();
+}
+
+/// What it threw; empty: nothing.
+awaitable<std::string> container_runner::try_run_once() {
+  try {
+    co_await run_once();
+    co_return std::string{};
+  } catch (const boost::system::system_error& x) {
+    if (x.code() == boost::asio::error::operation_aborted)
+      throw;
+    co_return std::string{x.what()};
+  } catch (const std::exception& x) {
+    co_return std::string{x.what()};
+  }
+}
+
+/// Ends what may run still; the next start is as after any end.
+awaitable<void> container_runner::recover(std::string fault) {
+  if (runs_) {
+    runs_->signal(SIGKILL);
+    auto end = co_await runs_->ended();
+    ended(end);
+  }
+  say_fault(fault);
+  if (state_.now != at::terminated)
+    co_await rest(wait_.next());
+}
+
+void container_runner::say_fault(const std::string& fault) {
+  if (state_.now != at::terminated) {
+    state_.now = at::waiting;
+    state_.reason = "RunContainerError";
+    state_.message = fault;
+  }
+  node_.options.log(title() + ": " + fault);
+  changed_();
+}
+
+std::string container_runner::title() const {
+  return "pod " + namespace_of(where_.pod) + "/" + name_of(where_.pod) + ", container " + what_.name;
 }
 
 /// One process from its start to the wait before the next.
@@ -62,17 +105,15 @@ awaitable<void> container_runner::run_once() {
 
 /// False: it could not be started; the state says why.
 awaitable<bool> container_runner::start() {
-  cgroup_ = node_.cgroups.make(uid_of(where_.pod) + "." + what_.name, what_.cpu_limit, what_.memory_limit);
+  // One of its own for each start: the one before may not be gone yet.
+  auto name = uid_of(where_.pod) + "." + what_.name + "." + std::to_string(state_.restarts);
+  cgroup_ = node_.cgroups.make(name, what_.cpu_limit, what_.memory_limit);
   auto wanted = request();
   if (cgroup_)
     wanted.cgroup = *cgroup_;
   auto got = process::start(node_.lane, std::move(wanted));
   if (!got) {
-    state_.now = at::waiting;
-    state_.reason = "RunContainerError";
-    state_.message = got.error();
-    node_.options.log("pod " + namespace_of(where_.pod) + "/" + name_of(where_.pod) + ", container " + what_.name + ": " + got.error());
-    changed_();
+    say_fault(got.error());
     co_return false;
   }
   runs_ = std::move(*got);
@@ -83,7 +124,8 @@ awaitable<bool> container_runner::start() {
   state_.message.clear();
   auto file = log_file(where_.logs, what_.name, state_.restarts);
   node_.flows.start([this_time = &node_.time(), from = runs_, file] { return until_cancelled(keep_log(*this_time, from, file)); });
-  trim_container_logs(where_.logs / what_.name);
+  for (const auto& old : old_container_logs(where_.logs / what_.name))
+    node_.disks.discard(old);
   changed_();
   co_return true;
 }
@@ -96,8 +138,7 @@ awaitable<process_end> container_runner::live() {
     if (first.index() == 1)
       co_return std::get<1>(first);
     if (first.index() == 0) {
-      node_.options.log("pod " + namespace_of(where_.pod) + "/" + name_of(where_.pod) + ", container " + what_.name
-                        + ": it does not answer its probe; it is started again");
+      node_.options.log(title() + ": it does not answer its probe; it is started again");
       auto killed = co_await end_process(node_.time().now() + grace_of(where_.pod));
       co_return killed;
     }
@@ -153,8 +194,9 @@ void container_runner::say_started() {
 
 void container_runner::ended(const process_end& end) {
   runs_.reset();
-  if (cgroup_)
-    node_.cgroups.remove(*cgroup_);
+  if (cgroup_ && !node_.cgroups.remove(*cgroup_))
+    node_.flows.start([&node = node_, which = *cgroup_] { return until_cancelled(remove_cgroup(node, which)); });
+  cgroup_.reset();
   state_.started = false;
   state_.ready = false;
   state_.last = end;
@@ -171,25 +213,40 @@ void container_runner::ended(const process_end& end) {
   ++state_.restarts;
 }
 
+/// What was killed may take a moment to leave its cgroup.
+awaitable<void> container_runner::remove_cgroup(node_context& node, std::filesystem::path which) {
+  for (auto tries = 0; tries < 100; ++tries) {
+    co_await node.time().sleep_until(node.time().now() + 50ms);
+    if (node.cgroups.remove(which))
+      co_return;
+  }
+  node.options.log("the cgroup " + which.string() + " is busy still, and stays until the kubelet ends");
+}
+
+/// Until `until`, or sooner when it is to be ended sooner.
+awaitable<void> container_runner::grace_over(time_source::clock::time_point until) {
+  for (;;) {
+    auto at_most = end_at_ ? std::min(until, *end_at_) : until;
+    if (node_.time().now() >= at_most)
+      co_return;
+    co_await wake_.wait_until(at_most);
+  }
+}
+
 /// The pre-stop hook, TERM, the grace, KILL.
 awaitable<process_end> container_runner::end_process(time_source::clock::time_point until) {
   if (!what_.pre_stop.empty() && node_.time().now() < until) {
     // What it answers changes nothing, and its time is the grace's.
-    auto hook = run_command(node_, request(), what_.pre_stop, deadline{until}) || runs_->ended();
+    auto hook = run_command(node_, request(), what_.pre_stop, deadline{until}) || runs_->ended() || grace_over(until);
     auto first = co_await std::move(hook);
     if (first.index() == 1)
       co_return std::get<1>(first);
   }
   runs_->signal(SIGTERM);
-  for (;;) {
-    auto at_most = end_at_ ? std::min(until, *end_at_) : until;
-    if (node_.time().now() >= at_most)
-      break;
-    auto any = runs_->ended() || wake_.wait_until(at_most);
-    auto first = co_await std::move(any);
-    if (first.index() == 0)
-      co_return std::get<0>(first);
-  }
+  auto any = runs_->ended() || grace_over(until);
+  auto gone = co_await std::move(any);
+  if (gone.index() == 0)
+    co_return std::get<0>(gone);
   runs_->signal(SIGKILL);
   auto end = co_await runs_->ended();
   co_return end;

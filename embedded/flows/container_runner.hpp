@@ -49,12 +49,18 @@ public:
 
 private:
   enum class verdict { unhealthy };
+  boost::asio::awaitable<std::string> try_run_once();
+  boost::asio::awaitable<void> recover(std::string fault);
   boost::asio::awaitable<void> run_once();
   boost::asio::awaitable<bool> start();
   boost::asio::awaitable<process_end> live();
   boost::asio::awaitable<verdict> watch_health();
   boost::asio::awaitable<bool> become_started();
   boost::asio::awaitable<process_end> end_process(time_source::clock::time_point until);
+  boost::asio::awaitable<void> grace_over(time_source::clock::time_point until);
+  static boost::asio::awaitable<void> remove_cgroup(node_context& node, std::filesystem::path which);
+  void say_fault(const std::string& fault);
+  [[nodiscard]] std::string title() const;
   boost::asio::awaitable<void> rest(time_source::clock::duration how_long);
   void say_started();
   void ended(const process_end& end);

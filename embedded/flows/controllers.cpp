@@ -41,22 +41,29 @@ controllers::controllers(control_client& client, informer_set& watched, boost::a
                          const controllers_options& options) :
   flows_(lane) {
   auto wanted = [&](const char* name) { return options.run.contains(name); };
+  // Each says its name.
+  auto log = [&](const char* name) {
+    return std::function<void(std::string)>{[say = options.log, name](std::string line) {
+      if (say)
+        say(std::string{"controller "} + name + ": " + line);
+    }};
+  };
   if (wanted(names::sandbox))
-    all_.push_back(std::make_unique<sandbox_controller>(client, watched, lane));
+    all_.push_back(std::make_unique<sandbox_controller>(client, watched, lane, log(names::sandbox)));
   if (wanted(names::claim))
-    all_.push_back(std::make_unique<claim_controller>(client, watched, options.home, lane));
+    all_.push_back(std::make_unique<claim_controller>(client, watched, options.home, lane, log(names::claim)));
   if (wanted(names::pool))
-    all_.push_back(std::make_unique<pool_controller>(client, watched, lane));
+    all_.push_back(std::make_unique<pool_controller>(client, watched, lane, log(names::pool)));
   if (wanted(names::template_))
-    all_.push_back(std::make_unique<template_controller>(client, watched, lane));
+    all_.push_back(std::make_unique<template_controller>(client, watched, lane, log(names::template_)));
   if (wanted(names::scheduler))
-    all_.push_back(std::make_unique<scheduler>(client, watched, options.only_node, lane, options.log));
+    all_.push_back(std::make_unique<scheduler>(client, watched, options.only_node, lane, log(names::scheduler)));
   if (wanted(names::garbage))
-    all_.push_back(std::make_unique<garbage_collector>(client, owned_kinds(watched), lane));
+    all_.push_back(std::make_unique<garbage_collector>(client, owned_kinds(watched), lane, log(names::garbage)));
   if (wanted(names::protection))
-    all_.push_back(std::make_unique<claim_protector>(client, watched, lane));
+    all_.push_back(std::make_unique<claim_protector>(client, watched, lane, log(names::protection)));
   if (wanted(names::name_space))
-    all_.push_back(std::make_unique<namespace_controller>(client, watched, lane, options.log));
+    all_.push_back(std::make_unique<namespace_controller>(client, watched, lane, log(names::name_space)));
 }
 
 void controllers::start() {

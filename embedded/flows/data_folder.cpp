@@ -1,12 +1,14 @@
 #include "embedded/flows/data_folder.hpp"
 
 #include "base/hash.hpp"
+#include "base/random.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -42,10 +44,10 @@ tl::expected<std::unique_ptr<data_folder>, std::string> data_folder::open(const 
   }
   if (auto error = result->try_out(); !error.empty())
     return tl::unexpected{error};
-  // What pods of an earlier run kept beside their disks.
+  // What pods of an earlier run kept beside their disks; whoever takes the disks empties the trash.
   auto ignored = std::error_code{};
   for (const auto& left : fs::directory_iterator{result->path_ / "pods", ignored})
-    fs::remove_all(left.path(), ignored);
+    fs::rename(left.path(), result->path_ / "trash" / (left.path().filename().string().substr(0, 64) + "." + new_name_suffix(8)), ignored);
   return result;
 }
 
@@ -65,6 +67,34 @@ std::string data_folder::lost_objects(const std::string& name) const {
     return {};
   return file.string() + " is missing or empty, and " + (path_ / "disks").string()
          + " holds the disks of its workspaces: put a copy of it in its place, or move the disks away to begin anew";
+}
+
+tl::expected<bool, std::string> data_folder::keep_for(const std::string& cluster) const {
+  auto file = path_ / "cluster";
+  auto known = std::string{};
+  if (auto in = std::ifstream{file}; in && !std::getline(in, known) && !in.eof())
+    return tl::unexpected{cannot("read", file.string())};
+  if (known == cluster)
+    return true;
+  auto error = std::error_code{};
+  auto disks = !fs::is_empty(path_ / "disks", error) || error;
+  if (!known.empty() && disks)
+    return tl::unexpected{cannot("use", "its disks are those of another cluster (" + known + "; this one is " + cluster
+                                          + "): give each cluster a folder of its own, or remove the file " + file.string()
+                                          + " if they are one and the same")};
+  // Whole or not at all.
+  auto next = path_ / "cluster.next";
+  {
+    auto out = std::ofstream{next, std::ios::trunc};
+    out << cluster << "\n";
+    out.flush();
+    if (!out)
+      return tl::unexpected{cannot("write", next.string())};
+  }
+  fs::rename(next, file, error);
+  if (error)
+    return tl::unexpected{cannot("write", error.message())};
+  return !disks;
 }
 
 std::string data_folder::family() const {

@@ -11,17 +11,21 @@
 namespace paddock::embedded {
 
 /// The folders behind claims, each named by its claim's uid. A folder goes after its claim has gone and the last pod that used
-/// it has ended: out of the way at once, and removed on a thread of its own. For one lane.
+/// it has ended: out of the way at once, and removed on a thread of its own, as all that may be large. For one lane.
 class disk_store {
 public:
   /// `folder` has `disks/` and `trash/`; what an earlier run left in the trash is removed.
   explicit disk_store(std::filesystem::path folder);
   ~disk_store();
-  /// Takes the folder for one pod, made where it is missing. Each call is answered by one `release`.
+  /// Takes the folder for one pod, made where it is missing. Each call is answered by one `release`. A uid that cannot be the
+  /// name of a folder is an error.
   std::filesystem::path take(const std::string& uid, std::error_code& error);
   void release(const std::string& uid);
-  /// The claim has gone.
+  /// It is proven that the claim has gone.
   void doom(const std::string& uid);
+  /// Takes another file or folder below the same folder out of the way and removes it, in its time; nothing else, ever.
+  void discard(const std::filesystem::path& what);
+  [[nodiscard]] bool has(const std::string& uid) const;
   /// Every folder there is, by uid.
   [[nodiscard]] std::set<std::string> all() const;
 

@@ -4,8 +4,9 @@
 
 namespace paddock::embedded {
 
-garbage_collector::garbage_collector(control_client& client, std::vector<informer*> kinds, boost::asio::any_io_executor lane) :
-  reconciler(std::move(lane), kinds), client_(client), all_(std::move(kinds)) {
+garbage_collector::garbage_collector(control_client& client, std::vector<informer*> kinds, boost::asio::any_io_executor lane,
+                                     std::function<void(std::string)> log) :
+  reconciler(std::move(lane), kinds, std::move(log)), client_(client), all_(std::move(kinds)) {
   for (auto* x : all_)
     x->on_change([this](const object_change& change) { changed(change); });
 }
@@ -51,7 +52,7 @@ boost::asio::awaitable<owner_state> garbage_collector::ask(nlohmann::json refere
   auto got = co_await client_.send(k8s::get(*path));
   if (got)
     co_return uid_of(*got) == text_in(reference, "/uid") ? owner_state::stands : owner_state::gone;
-  co_return got.error().status == 404 ? owner_state::gone : owner_state::unknown;
+  co_return says_gone(reference, got.error().status, got.error().message) ? owner_state::gone : owner_state::unknown;
 }
 
 boost::asio::awaitable<reconciler::outcome> garbage_collector::pass(std::string uid) {

@@ -3,6 +3,7 @@
 #include "embedded/flows/reconciler.hpp"
 #include "embedded/garbage_collector.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace paddock::embedded {
 /// no list knows is looked up before anything is deleted.
 class garbage_collector final : public reconciler {
 public:
-  garbage_collector(control_client& client, std::vector<informer*> kinds, boost::asio::any_io_executor lane);
+  garbage_collector(control_client& client, std::vector<informer*> kinds, boost::asio::any_io_executor lane,
+                    std::function<void(std::string)> log);
 
 private:
   boost::asio::awaitable<outcome> pass(std::string uid) override;

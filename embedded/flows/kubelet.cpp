@@ -1,5 +1,6 @@
 #include "embedded/flows/kubelet.hpp"
 
+#include "embedded/flows/informer_set.hpp"
 #include "embedded/pod_facts.hpp"
 
 #include <boost/asio/dispatch.hpp>
@@ -13,8 +14,9 @@ using boost::asio::awaitable;
 
 kubelet::kubelet(control_client& client, informer& pods, informer& claims, http_exchange& exchange, guest::host& guests,
                  boost::asio::any_io_executor lane, kubelet_options options) :
-  node_{client,          pods, claims, exchange, guests, lane, options, {}, disk_store{options.folder}, cgroup_tree::open(options.family),
-        flow_group{lane}},
+  node_{
+    client,          pods, claims, exchange, guests, lane, options, {}, disk_store{options.folder}, cgroup_tree::open(options.family), {},
+    flow_group{lane}},
   one_left_(lane) {
   pods.on_change([this](const object_change& x) { pod_changed(x); });
   claims.on_change([this](const object_change& x) { claim_changed(x); });
@@ -41,8 +43,22 @@ void kubelet::pod_changed(const object_change& change) {
 void kubelet::claim_changed(const object_change& change) {
   if (change.after)
     nudge_waiting();
-  else
-    node_.disks.doom(uid_of(*change.before));
+  else if (node_.disks.has(uid_of(*change.before)))
+    node_.flows.start([this, claim = *change.before] { return until_cancelled(remove_when_gone(claim)); });
+}
+
+/// What the watch no longer knows need not have gone: the server is asked until it says so, or the claim is known again.
+awaitable<void> kubelet::remove_when_gone(nlohmann::json claim) {
+  auto wait = back_off{100ms, 10s};
+  while (!node_.claims.objects().find_uid(uid_of(claim))) {
+    auto got = co_await node_.client.send(list_claim(claim));
+    auto there = got ? listed_claims(*got) : std::nullopt;
+    if (there && !there->contains(uid_of(claim))) {
+      node_.disks.doom(uid_of(claim));
+      co_return;
+    }
+    co_await node_.time().sleep_until(node_.time().now() + wait.next());
+  }
 }
 
 /// Those without a disk may wait for one.
@@ -66,13 +82,19 @@ bool kubelet::held_by_ending(const std::string& disk, const pod_worker& asker) c
 }
 
 awaitable<void> kubelet::run() {
-  while (!node_.claims.listed())
-    co_await node_.time().sleep_until(node_.time().now() + 50ms);
-  if (!node_.options.sweep)
-    co_return;
-  for (const auto& disk : node_.disks.all())
-    if (!node_.claims.objects().find_uid(disk))
-      node_.disks.doom(disk);
+  // The disks before the claims: one that is made meanwhile is none of them.
+  auto disks = node_.options.sweep ? node_.disks.all() : std::set<std::string>{};
+  auto wait = back_off{100ms, 10s};
+  while (!disks.empty()) {
+    auto got = co_await node_.client.send(k8s::get(collections::claims));
+    if (auto there = got ? listed_claims(*got) : std::nullopt) {
+      for (const auto& disk : disks)
+        if (!there->contains(disk))
+          node_.disks.doom(disk);
+      co_return;
+    }
+    co_await node_.time().sleep_until(node_.time().now() + wait.next());
+  }
 }
 
 void kubelet::stop(std::function<void()> ended) {

@@ -11,9 +11,9 @@
 namespace paddock::embedded {
 
 /// The kubelet of one node: takes every pod that is bound to it, runs its containers as processes on a loopback address of
-/// the pod's own, reports them, and ends them with the pod. The folder of the claim is the workspace; it goes after the claim
-/// has gone and the last pod that used it has ended. It remembers nothing that the API server does not know. For one lane with
-/// one thread, which starts the processes.
+/// the pod's own, reports them, and ends them with the pod. The folder of the claim is the workspace; it goes after the server
+/// has said that the claim has gone, and the last pod that used it has ended. It remembers nothing that the API server does not know. For
+/// one lane with one thread, which starts the processes.
 class kubelet {
 public:
   kubelet(control_client& client, informer& pods, informer& claims, http_exchange& exchange, guest::host& guests,
@@ -22,7 +22,7 @@ public:
   [[nodiscard]] const std::string& limits_fault() const noexcept {
     return node_.cgroups.fault();
   }
-  /// Sweeps once the lists are taken. Ends by itself.
+  /// Sweeps once the server has listed the claims. Ends by itself.
   boost::asio::awaitable<void> run();
   /// Ends every process (TERM, 2.5 s, KILL) and leaves the pods as they are; takes no new one. Calls `ended` once.
   void stop(std::function<void()> ended);
@@ -32,6 +32,7 @@ private:
 
   void pod_changed(const object_change& change);
   void claim_changed(const object_change& change);
+  boost::asio::awaitable<void> remove_when_gone(nlohmann::json claim);
   boost::asio::awaitable<void> work(worker_ptr worker, std::string uid);
   boost::asio::awaitable<void> close_when_idle(std::function<void()> ended);
   void nudge_waiting();

@@ -53,6 +53,10 @@ void informer::on_change(listener hear) {
   listeners_.push_back(std::move(hear));
 }
 
+void informer::on_listed(std::function<void()> hear) {
+  on_listed_.push_back(std::move(hear));
+}
+
 void informer::took(nlohmann::json answer) {
   tell(cache_.took(std::move(answer)));
 }
@@ -71,6 +75,8 @@ void informer::listed(std::vector<k8s::kept> all, const std::string& version, bo
   auto changes = cache_.replace(std::move(all), version, anew);
   listed_ = true;
   tell(changes);
+  for (const auto& hear : std::exchange(on_listed_, {}))
+    hear();
 }
 
 void informer::told(k8s::watch_event::kind what, k8s::kept object) {
@@ -82,8 +88,9 @@ void informer::marked(const std::string& version) {
 }
 
 void informer::lost(const k8s::read_failure& why) {
-  // A kind that is not served has no objects; it may be served later.
-  if (why.status == 404)
+  // A kind that is not served has no objects; it may be served later. One whose objects are known is served: it is the answer that
+  // went astray, and they stay.
+  if (why.status == 404 && cache_.all().empty())
     listed({}, cache_.version(), true);
   else if (why.status != 0)
     log_(path_ + ": " + why.text);

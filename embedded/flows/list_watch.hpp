@@ -20,6 +20,8 @@ public:
 
   /// Hears every change from then on, on the lane, after the cache has it. Before `run`.
   void on_change(listener hear);
+  /// Hears once that the first list has been taken, after its changes were told. Before `run`.
+  void on_listed(std::function<void()> hear);
   [[nodiscard]] const object_cache& objects() const noexcept {
     return cache_;
   }
@@ -44,6 +46,7 @@ private:
   std::string path_;
   std::function<void(std::string)> log_;
   std::vector<listener> listeners_;
+  std::vector<std::function<void()>> on_listed_;
   object_cache cache_;
   bool listed_ = false;
 };

@@ -4,20 +4,11 @@
 
 namespace paddock::embedded {
 
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto next_look = 500ms; // while something terminates
-
-} // namespace
-
 namespace_controller::namespace_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
                                            std::function<void(std::string)> log) :
-  reconciler(std::move(lane), {&watched.of(collections::namespaces)}),
+  reconciler(std::move(lane), {&watched.of(collections::namespaces)}, std::move(log)),
   client_(client),
-  namespaces_(watched.of(collections::namespaces)),
-  log_(std::move(log)) {
+  namespaces_(watched.of(collections::namespaces)) {
   namespaces_.on_change([this](const object_change& x) {
     if (x.after && waits_for_content(*x.after))
       look_at(name_of(*x.after));
@@ -64,20 +55,21 @@ boost::asio::awaitable<reconciler::outcome> namespace_controller::pass(std::stri
     co_return outcome{};
   auto paths = co_await collections_of(key);
   if (!paths) {
-    log_("end namespace " + key + ": " + paths.error().message);
+    complain(key, paths.error().message);
     co_return outcome{false};
   }
   std::size_t left = 0;
   for (const auto& path : *paths) {
     auto there = co_await empty(path);
     if (!there) {
-      log_("end namespace " + key + ": " + path + ": " + there.error().message);
+      complain(key, path + ": " + there.error().message);
       co_return outcome{false};
     }
     left += *there;
   }
+  // Looked at again under the back-off: what goes slowly is not asked about all the time.
   if (left > 0)
-    co_return outcome{true, next_look};
+    co_return outcome{false};
   auto got = co_await client_.send(finalize_namespace(*seen));
   co_return outcome{got || got.error().status == 404 || got.error().status == 409};
 }

@@ -4,6 +4,7 @@
 #include "embedded/flows/reconciler.hpp"
 #include "embedded/namespace_end.hpp"
 
+#include <functional>
 #include <string>
 
 namespace paddock::embedded {
@@ -22,7 +23,6 @@ private:
 
   control_client& client_;
   informer& namespaces_;
-  std::function<void(std::string)> log_;
 };
 
 } // namespace paddock::embedded

@@ -75,8 +75,8 @@ boost::asio::awaitable<bool> node_agent::register_node() {
   if (got)
     got = co_await client_.send(report_node(*got, facts_, client_.time().wall()));
   if (!got) {
-    if (!unknown_kind_ && std::exchange(said_, got.error().message) != got.error().message)
-      log_("node " + facts_.name + ": " + got.error().message);
+    if (!unknown_kind_)
+      complain(got.error().message);
     co_return false;
   }
   node_ = std::move(*got);
@@ -90,9 +90,20 @@ boost::asio::awaitable<bool> node_agent::renew() {
   auto got = co_await client_.send(renew_lease(facts_.name, client_.time().wall()));
   if (!got && got.error().status == 404) {
     got = co_await client_.send(make_lease(node_, client_.time().wall()));
-    co_return got || got.error().status != 404;
+    if (!got && got.error().status == 404)
+      co_return false;
   }
+  if (got)
+    said_.clear();
+  else
+    complain("the Lease cannot be renewed: " + got.error().message);
   co_return true;
+}
+
+/// Logs what fails, once until something else does or it succeeds.
+void node_agent::complain(const std::string& what) {
+  if (std::exchange(said_, what) != what)
+    log_("node " + facts_.name + ": " + what);
 }
 
 boost::asio::awaitable<void> node_agent::run() {

@@ -27,6 +27,7 @@ public:
 private:
   boost::asio::awaitable<bool> register_node();
   boost::asio::awaitable<bool> renew();
+  void complain(const std::string& what);
 
   control_client& client_;
   node_facts facts_;

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 
 namespace paddock::embedded {
@@ -20,7 +21,7 @@ struct kubelet_options {
   std::filesystem::path folder; // gets disks/ logs/ pods/ trash/
   std::filesystem::path guest_program;
   std::string family; // of its processes
-  bool sweep = true;  // at the start, remove disks whose claim is not in the list
+  bool sweep = true;  // at the start, remove disks whose claim is not in the list: only in a folder that is the cluster's own
   std::function<void(std::string)> log;
 };
 
@@ -36,7 +37,8 @@ struct node_context {
   address_book addresses;
   disk_store disks;
   cgroup_tree cgroups;
-  flow_group flows; // the last to be made, the first to go
+  std::multiset<std::filesystem::path> logs_in_use; // folders of pods
+  flow_group flows;                                 // the last to be made, the first to go
 
   [[nodiscard]] flow_time& time() const noexcept {
     return client.time();

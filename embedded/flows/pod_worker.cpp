@@ -81,16 +81,64 @@ awaitable<void> pod_worker::rest(time_source::clock::duration how_long) {
 // -- the life of the pod ------------------------------------------------------
 
 awaitable<void> pod_worker::run() {
-  auto both = serve() || report_all();
+  auto both = serve_on() || report_all();
   co_await std::move(both);
   release();
   co_await remove_object();
 }
 
-awaitable<void> pod_worker::serve() {
+awaitable<void> pod_worker::serve_on() {
+  auto wait = back_off{1s, 30s};
+  for (;;) {
+    auto fault = co_await try_serve();
+    if (fault.empty())
+      co_return;
+    node_.options.log("pod " + title() + ": " + fault);
+    // That its containers end now says nothing of how they did.
+    silent_ = true;
+    co_await end_containers();
+    runners_.clear();
+    release();
+    begin_state();
+    silent_ = false;
+    say_waiting("CreateContainerError", fault);
+    co_await rest(wait.next());
+    if (ending())
+      co_return;
+  }
+}
+
+/// What it threw; empty: the pod has ended.
+awaitable<std::string> pod_worker::try_serve() {
+  try {
+    co_await serve();
+    co_return std::string{};
+  } catch (const boost::system::system_error& x) {
+    if (x.code() == boost::asio::error::operation_aborted)
+      throw;
+    co_return std::string{x.what()};
+  } catch (const std::exception& x) {
+    co_return std::string{x.what()};
+  }
+}
+
+void pod_worker::begin_state() {
   state_ = found_state(pod_);
   state_.host_address = "127.0.0.1";
+}
+
+awaitable<void> pod_worker::serve() {
+  begin_state();
+  if (auto why = unfit_name(pod_)) {
+    // Before any of them becomes part of a path; nothing but the pod's end changes it.
+    say_waiting("CreateContainerConfigError", *why);
+    while (!ending())
+      co_await wake_.wait();
+    co_return;
+  }
   say_waiting(state_.init.empty() ? "ContainerCreating" : "PodInitializing", "");
+  logs_ = log_folder(node_.options.folder / "logs", namespace_of(pod_), name_of(pod_), uid_of(pod_));
+  node_.logs_in_use.insert(logs_);
   auto disk = co_await find_disk();
   if (!disk)
     co_return;
@@ -152,7 +200,8 @@ awaitable<std::optional<pod_request>> pod_worker::read_request() {
   auto wait = back_off{500ms, 10s};
   while (!ending()) {
     auto look = co_await fetch_data();
-    auto got = read_pod_request(pod_, {node_.options.node, state_.host_address, state_.address}, look);
+    auto got = look ? read_pod_request(pod_, {node_.options.node, state_.host_address, state_.address}, *look)
+                    : tl::expected<pod_request, std::string>{tl::unexpected{look.error()}};
     if (got)
       co_return std::move(*got);
     say_waiting("CreateContainerConfigError", got.error());
@@ -164,8 +213,9 @@ awaitable<std::optional<pod_request>> pod_worker::read_request() {
   co_return std::nullopt;
 }
 
-/// The ConfigMaps and Secrets that the pod names, as they are now; one that cannot be read counts as missing.
-awaitable<data_lookup> pod_worker::fetch_data() {
+/// The ConfigMaps and Secrets that the pod names, as they are now. One that cannot be read is no missing one: the pod may do
+/// without it only where the server says that it is not there.
+awaitable<tl::expected<data_lookup, std::string>> pod_worker::fetch_data() {
   auto known = std::make_shared<std::map<data_reference, pairs>>();
   auto wanted = data_needed(pod_);
   for (const auto& x : wanted) {
@@ -173,11 +223,13 @@ awaitable<data_lookup> pod_worker::fetch_data() {
       co_await node_.client.send(k8s::get("/api/v1/namespaces/" + namespace_of(pod_) + (x.secret ? "/secrets/" : "/configmaps/") + x.name));
     if (got)
       (*known)[x] = values_of(*got, x.secret);
+    else if (got.error().status != 404)
+      co_return tl::unexpected{std::string{x.secret ? "Secret " : "ConfigMap "} + x.name + " cannot be read: " + got.error().message};
   }
-  co_return [known](const data_reference& x) -> std::optional<pairs> {
+  co_return data_lookup{[known](const data_reference& x) -> std::optional<pairs> {
     auto found = known->find(x);
     return found == known->end() ? std::nullopt : std::optional{found->second};
-  };
+  }};
 }
 
 /// One after another. False: one failed for good, or the pod is to be ended.
@@ -193,9 +245,7 @@ awaitable<bool> pod_worker::run_init(const pod_request& asks) {
 }
 
 container_runner& pod_worker::start(const container_request& what, container_state found, std::size_t index, bool init) {
-  auto where = container_place{pod_,       state_.address,
-                               port_,      own_ / "home",
-                               workspace_, log_folder(node_.options.folder / "logs", namespace_of(pod_), name_of(pod_), uid_of(pod_))};
+  auto where = container_place{pod_, state_.address, port_, own_ / "home", workspace_, logs_};
   auto slot = runners_.size();
   auto changed = [this, slot, index, init] {
     (init ? state_.init : state_.containers)[index] = runners_[slot]->state();
@@ -246,11 +296,13 @@ awaitable<void> pod_worker::end_all(std::vector<container_runner*> which) {
 }
 
 void pod_worker::release() {
-  node_.addresses.release(state_.address);
-  auto error = std::error_code{};
+  node_.addresses.release(std::exchange(state_.address, {}));
   if (!own_.empty())
-    fs::remove_all(own_, error);
-  trim_logs(node_.options.folder / "logs");
+    node_.disks.discard(std::exchange(own_, {}));
+  if (auto mine = node_.logs_in_use.find(std::exchange(logs_, {})); mine != node_.logs_in_use.end())
+    node_.logs_in_use.erase(mine);
+  for (const auto& old : old_logs(node_.options.folder / "logs", node_.logs_in_use))
+    node_.disks.discard(old);
   if (!disk_.empty())
     node_.disks.release(std::exchange(disk_, {}));
 }
@@ -281,7 +333,7 @@ void pod_worker::say_waiting(const std::string& reason, const std::string& messa
 /// A pod that is to be ended is not reported any more.
 void pod_worker::say() {
   const auto& latest = reports_.empty() ? reported_ : reports_.back();
-  if (ending() || state_ == latest)
+  if (silent_ || ending() || state_ == latest)
     return;
   if (reports_.size() >= most_reports)
     reports_.back() = state_;

@@ -9,7 +9,8 @@
 
 namespace paddock::embedded {
 
-/// One pod of the node, from the moment that it is seen until it has ended and is removed, or the kubelet stops. For one lane.
+/// One pod of the node, from the moment that it is seen until it has ended and is removed, or the kubelet stops. What goes wrong
+/// with it in a way that nobody foresaw stands in its status and in the log, and it is begun anew under a back-off. For one lane.
 class pod_worker {
 public:
   /// `disk_held` answers whether a pod that is to be ended still uses the disk of that claim uid.
@@ -32,10 +33,12 @@ public:
 private:
   using runner_ptr = std::unique_ptr<container_runner>;
 
+  boost::asio::awaitable<void> serve_on();
+  boost::asio::awaitable<std::string> try_serve();
   boost::asio::awaitable<void> serve();
   boost::asio::awaitable<bool> find_disk();
   boost::asio::awaitable<std::optional<pod_request>> read_request();
-  boost::asio::awaitable<data_lookup> fetch_data();
+  boost::asio::awaitable<tl::expected<data_lookup, std::string>> fetch_data();
   boost::asio::awaitable<bool> run_init(const pod_request& asks);
   boost::asio::awaitable<void> end_containers();
   boost::asio::awaitable<void> end_all(std::vector<container_runner*> which);
@@ -45,6 +48,7 @@ private:
   boost::asio::awaitable<void> rest(time_source::clock::duration how_long);
   static boost::asio::awaitable<void> say_bound(node_context& node, k8s::call report);
   container_runner& start(const container_request& what, container_state found, std::size_t index, bool init);
+  void begin_state();
   void say_waiting(const std::string& reason, const std::string& message);
   void say();
   void release();
@@ -56,10 +60,12 @@ private:
   std::function<bool(const std::string&, const pod_worker&)> disk_held_;
   bool gone_ = false;
   bool stopped_ = false;
+  bool silent_ = false; // nothing is reported for now
   wake_up wake_;
   pod_state state_;
   std::string disk_;
-  std::filesystem::path own_; // goes with the pod
+  std::filesystem::path own_;  // goes with the pod
+  std::filesystem::path logs_; // empty: none yet
   std::filesystem::path workspace_;
   std::uint16_t port_ = 1024;
   std::vector<runner_ptr> runners_; // in the order of their start

@@ -4,9 +4,11 @@
 
 namespace paddock::embedded {
 
-pool_controller::pool_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane) :
+pool_controller::pool_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
+                                 std::function<void(std::string)> log) :
   reconciler(std::move(lane),
-             {&watched.of(collections::warm_pools), &watched.of(collections::sandbox_templates), &watched.of(collections::sandboxes)}),
+             {&watched.of(collections::warm_pools), &watched.of(collections::sandbox_templates), &watched.of(collections::sandboxes)},
+             std::move(log)),
   client_(client),
   pools_(watched.of(collections::warm_pools)),
   templates_(watched.of(collections::sandbox_templates)),
@@ -44,7 +46,9 @@ boost::asio::awaitable<reconciler::outcome> pool_controller::pass(std::string ke
   if (!seen)
     co_return outcome{};
   auto plan = plan_pool(*seen, client_.time().wall());
-  auto done = true;
+  auto done = plan.fault.empty();
+  if (!done)
+    complain(key, plan.fault);
   for (const auto& write : plan.writes) {
     auto got = co_await client_.send(write);
     if (got && write.method == "POST")

@@ -4,6 +4,7 @@
 #include "embedded/flows/reconciler.hpp"
 #include "embedded/pool_controller.hpp"
 
+#include <functional>
 #include <string>
 
 namespace paddock::embedded {
@@ -11,7 +12,7 @@ namespace paddock::embedded {
 /// The SandboxWarmPool controller.
 class pool_controller final : public reconciler {
 public:
-  pool_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane);
+  pool_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane, std::function<void(std::string)> log);
 
 private:
   boost::asio::awaitable<outcome> pass(std::string key) override;

@@ -18,19 +18,27 @@ using namespace std::chrono_literals;
 using namespace boost::asio::experimental::awaitable_operators;
 using boost::asio::awaitable;
 
-constexpr auto answer_limit = std::size_t{64} * 1024;
+constexpr auto answer_limit = std::size_t{64} * 1024; // of the header, and of the body of a redirection
 
-awaitable<bool> ask_http(node_context& node, http_probe what, std::string address, deadline until) {
+} // namespace
+
+awaitable<bool> ask_http(http_exchange& exchange, http_probe what, std::string address, deadline until) {
   auto where = http_server_address{};
   where.tls = what.tls;
   where.insecure = true; // as kubelets do: a probe asks whether it answers, not who it is
   where.host = what.host.empty() ? address : what.host;
   where.port = what.port;
   auto message = http_request{"GET", what.path, what.headers, {}};
+  // The status says it all: of a good answer's body no more is read than that it goes on, and only so long.
   auto bound = http_limits{answer_limit, answer_limit};
-  auto got = co_await node.exchange.send(std::move(where), std::move(message), bound, until);
+  auto read = std::make_shared<std::size_t>(0);
+  auto enough =
+    std::function<bool(std::string_view)>{[read](std::string_view bytes) { return (*read += bytes.size()) < probe_body_limit; }};
+  auto got = co_await exchange.stream(std::move(where), std::move(message), bound, std::move(enough), 24h, until);
   co_return got && got->status >= 200 && got->status < 400;
 }
+
+namespace {
 
 awaitable<bool> ask_tcp(tcp_probe what, std::string address, deadline until) {
   auto got = co_await dial(what.host.empty() ? address : what.host, what.port, until);
@@ -75,7 +83,7 @@ awaitable<std::optional<process_end>> run_command(node_context& node, process_re
 awaitable<bool> ask(node_context& node, probe what, probe_target where) {
   auto until = deadline{node.time(), what.timeout};
   if (auto* http = std::get_if<http_probe>(&what.how)) {
-    auto good = co_await ask_http(node, *http, where.address, until);
+    auto good = co_await ask_http(node.exchange, *http, where.address, until);
     co_return good;
   }
   if (auto* tcp = std::get_if<tcp_probe>(&what.how)) {

@@ -15,6 +15,12 @@ struct probe_target {
   process_request exec; // the environment and folder of the container; program and arguments are the probe's
 };
 
+/// What is read of the body of a good answer to a probe; a longer one is as good.
+inline constexpr auto probe_body_limit = std::size_t{10} * 1024;
+
+/// Whether a server answers a GET with 200 to 399 by `until`. `address`: where the probe names no host.
+boost::asio::awaitable<bool> ask_http(http_exchange& exchange, http_probe what, std::string address, deadline until);
+
 /// Asks once. Over within the probe's timeout.
 boost::asio::awaitable<bool> ask(node_context& node, probe what, probe_target where);
 

@@ -2,16 +2,53 @@
 
 #include "embedded/pod_facts.hpp"
 
+#include <boost/asio/error.hpp>
+#include <boost/system/system_error.hpp>
+
 namespace paddock::embedded {
 
 using namespace std::chrono_literals;
 
-reconciler::reconciler(boost::asio::any_io_executor lane, std::vector<informer*> needs) :
-  needs_(std::move(needs)), queue_(std::move(lane)) {
+reconciler::reconciler(boost::asio::any_io_executor lane, std::vector<informer*> needs, std::function<void(std::string)> log) :
+  needs_(std::move(needs)), queue_(std::move(lane)), log_(std::move(log)) {
+  for (auto* x : needs_)
+    x->on_listed([this] { lists_taken(); });
 }
 
 void reconciler::look_at(std::string key) {
-  queue_.push(std::move(key));
+  if (listed())
+    queue_.push(std::move(key));
+  else
+    early_.insert(std::move(key));
+}
+
+void reconciler::lists_taken() {
+  if (listed())
+    for (const auto& key : std::exchange(early_, {}))
+      queue_.push(key);
+}
+
+void reconciler::complain(const std::string& key, const std::string& text) {
+  auto& said = said_[key];
+  if (said == text)
+    return;
+  said = text;
+  if (log_)
+    log_(key + ": " + text);
+}
+
+/// A pass that throws is one that left something undone.
+boost::asio::awaitable<reconciler::outcome> reconciler::careful_pass(std::string key) {
+  try {
+    co_return co_await pass(key);
+  } catch (const boost::system::system_error& x) {
+    if (x.code() == boost::asio::error::operation_aborted)
+      throw;
+    complain(key, x.what());
+  } catch (const std::exception& x) {
+    complain(key, x.what());
+  }
+  co_return outcome{false};
 }
 
 bool reconciler::listed() const {
@@ -23,18 +60,15 @@ boost::asio::awaitable<void> reconciler::run() {
     auto key = co_await queue_.pop();
     if (key.empty())
       co_return;
-    if (!listed()) {
-      queue_.push_after(key, 20ms);
-      continue;
-    }
-    auto end = co_await pass(key);
+    auto end = co_await careful_pass(key);
     if (!end.done) {
       queue_.push_after(key, waits_.try_emplace(key, 100ms, 30s).first->second.next());
       continue;
     }
     waits_.erase(key);
+    said_.erase(key);
     if (end.revisit)
-      queue_.push_after(key, *end.revisit);
+      queue_.push_after(key, std::min<time_source::clock::duration>(*end.revisit, 24h));
   }
 }
 

@@ -6,6 +6,7 @@
 #include "embedded/flows/data_folder.hpp"
 #include "embedded/flows/node.hpp"
 #include "embedded/flows/process_mark.hpp"
+#include "embedded/pod_facts.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -76,10 +77,14 @@ protected:
 
   asio::awaitable<void> ask(std::shared_ptr<std::promise<std::string>> answer) {
     auto got = co_await client_.send(k8s::get(std::string{collections::pods} + "?limit=1"));
+    auto named = co_await client_.send(k8s::get(identity_path));
+    if (named)
+      cluster_ = uid_of(*named);
     answer->set_value(got ? std::string{} : "the API server at " + where_ + ": " + got.error().message);
   }
 
   std::string where_;
+  std::string cluster_; // which one it is; empty: this user may not know
   std::function<void(std::string)> log_;
   real_flow_time time_;
   io_lane lane_;
@@ -102,20 +107,34 @@ public:
       stop_and_wait();
   }
 
-  void start() {
+  /// Why it cannot run here; empty: it runs.
+  std::string start() {
+    auto sweep = false;
+    if (cluster_.empty()) {
+      log_("this user may not read " + std::string{identity_path} + ": disks that are left over stay, as they may be another cluster's");
+    } else if (options_.data_dir) {
+      auto ours = folder_->keep_for(cluster_);
+      if (!ours)
+        return ours.error();
+      sweep = *ours;
+      if (!sweep)
+        log_("the folder did not say which cluster its disks are of; it does now, and those that are left over stay this time");
+    }
     // What an earlier run left behind.
     end_family(folder_->family());
-    lane_.run([this] {
+    lane_.run([this, sweep] {
       auto how = kubelet_options{};
       how.node = options_.node;
       how.folder = folder_->path();
       how.guest_program = std::filesystem::absolute(options_.guest_program);
       how.family = folder_->family();
+      how.sweep = sweep;
       how.log = log_;
       node_ = std::make_unique<node>(client_, watched_, *http_, time_, executor(), std::move(how));
       node_->start();
       watched_.start();
     });
+    return {};
   }
 
 private:
@@ -167,7 +186,8 @@ tl::expected<std::unique_ptr<remote_agent>, std::string> start_kubelet(k8s::clus
   auto result = std::make_unique<kubelet_agent>(std::move(access), std::move(*folder), std::move(options));
   if (auto error = result->greet(); !error.empty())
     return tl::unexpected{error};
-  result->start();
+  if (auto error = result->start(); !error.empty())
+    return tl::unexpected{error};
   return result;
 }
 

@@ -30,7 +30,7 @@ struct remote_kubelet_options {
 };
 
 /// Starts it once the API server has answered. The failure is a text for people: the server cannot be reached, it does not
-/// let this user list pods, folder or guest program as for `start_cluster`.
+/// let this user list pods, the disks of `data_dir` are another cluster's, folder or guest program as for `start_cluster`.
 [[nodiscard]] tl::expected<std::unique_ptr<remote_agent>, std::string> start_kubelet(k8s::cluster_access access,
                                                                                      remote_kubelet_options options);
 

@@ -6,9 +6,12 @@
 
 namespace paddock::embedded {
 
-sandbox_controller::sandbox_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane) :
-  reconciler(std::move(lane), {&watched.of(collections::sandboxes), &watched.of(collections::pods), &watched.of(collections::services),
-                               &watched.of(collections::claims)}),
+sandbox_controller::sandbox_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
+                                       std::function<void(std::string)> log) :
+  reconciler(std::move(lane),
+             {&watched.of(collections::sandboxes), &watched.of(collections::pods), &watched.of(collections::services),
+              &watched.of(collections::claims)},
+             std::move(log)),
   client_(client),
   sandboxes_(watched.of(collections::sandboxes)),
   pods_(watched.of(collections::pods)),

@@ -4,6 +4,7 @@
 #include "embedded/flows/reconciler.hpp"
 #include "embedded/sandbox_controller.hpp"
 
+#include <functional>
 #include <string>
 
 namespace paddock::embedded {
@@ -12,7 +13,8 @@ namespace paddock::embedded {
 /// Sandbox's Ready condition.
 class sandbox_controller final : public reconciler {
 public:
-  sandbox_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane);
+  sandbox_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
+                     std::function<void(std::string)> log);
 
 private:
   boost::asio::awaitable<outcome> pass(std::string key) override;

@@ -8,12 +8,11 @@ using namespace std::chrono_literals;
 
 scheduler::scheduler(control_client& client, informer_set& watched, std::string only_node, boost::asio::any_io_executor lane,
                      std::function<void(std::string)> log) :
-  reconciler(std::move(lane), {&watched.of(collections::pods), &watched.of(collections::nodes)}),
+  reconciler(std::move(lane), {&watched.of(collections::pods), &watched.of(collections::nodes)}, std::move(log)),
   client_(client),
   pods_(watched.of(collections::pods)),
   nodes_(watched.of(collections::nodes)),
-  only_node_(std::move(only_node)),
-  log_(std::move(log)) {
+  only_node_(std::move(only_node)) {
   pods_.on_change([this](const object_change& x) { pod_changed(x); });
   nodes_.on_change([this](const object_change&) { look_at_waiting(); });
 }
@@ -88,7 +87,7 @@ boost::asio::awaitable<reconciler::outcome> scheduler::pass(std::string key) {
   // Gone, or taken by somebody else: the change is on its way here.
   if (got.error().status == 404 || got.error().status == 409)
     co_return outcome{};
-  log_("bind pod " + key + ": " + got.error().message);
+  complain(key, got.error().message);
   co_return outcome{false};
 }
 

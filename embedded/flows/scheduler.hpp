@@ -4,6 +4,7 @@
 #include "embedded/flows/reconciler.hpp"
 #include "embedded/scheduler.hpp"
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -31,7 +32,6 @@ private:
   std::string only_node_;
   std::map<std::string, std::pair<std::string, node_amounts>> placed_; // pod uid -> where, and what it holds there
   std::map<std::string, node_amounts> used_;                           // by node
-  std::function<void(std::string)> log_;
 };
 
 } // namespace paddock::embedded

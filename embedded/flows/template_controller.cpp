@@ -4,8 +4,9 @@
 
 namespace paddock::embedded {
 
-template_controller::template_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane) :
-  reconciler(std::move(lane), {&watched.of(collections::sandbox_templates), &watched.of(collections::network_policies)}),
+template_controller::template_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
+                                         std::function<void(std::string)> log) :
+  reconciler(std::move(lane), {&watched.of(collections::sandbox_templates), &watched.of(collections::network_policies)}, std::move(log)),
   client_(client),
   templates_(watched.of(collections::sandbox_templates)),
   policies_(watched.of(collections::network_policies)) {

@@ -4,6 +4,7 @@
 #include "embedded/flows/reconciler.hpp"
 #include "embedded/template_controller.hpp"
 
+#include <functional>
 #include <string>
 
 namespace paddock::embedded {
@@ -11,7 +12,8 @@ namespace paddock::embedded {
 /// The SandboxTemplate controller: keeps each managed template's NetworkPolicy.
 class template_controller final : public reconciler {
 public:
-  template_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane);
+  template_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
+                      std::function<void(std::string)> log);
 
 private:
   boost::asio::awaitable<outcome> pass(std::string key) override;

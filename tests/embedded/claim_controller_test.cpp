@@ -6,6 +6,8 @@
 
 #include <caf/test/bdd_dsl.hpp>
 
+#include <limits>
+
 using namespace paddock;
 using namespace paddock::embedded;
 using namespace paddock::embedded::test;
@@ -302,4 +304,71 @@ SCENARIO("the first time that a claim is Ready is kept once") {
   REQUIRE(stamp);
   CHECK_EQ(annotation_of(stamp->body, agent_keys::first_ready), "2026-11-29T18:04:12.000Z");
   CHECK(!stamp_first_ready(recorded().at("refused")[0], now));
+}
+
+SCENARIO("a claim of a template of another shape says so") {
+  auto seen = view(observed(part("cold", "claim")));
+  (*seen.sandbox_template)["spec"]["podTemplate"]["spec"]["containers"] = "x";
+  auto end = state_of(next_step(seen, now));
+  CHECK_EQ(end.reason, "ReconcilerError");
+  CHECK_EQ(end.message, "Error seen: the template's podTemplate/spec/containers is no list");
+}
+
+SCENARIO("a time to live of more seconds than a clock can tell never comes") {
+  auto seen = view(part("adopted", "claim"));
+  seen.sandbox = part("adopted", "sandbox");
+  seen.claim["status"]["conditions"].push_back(
+    json{{"type", "Finished"}, {"status", "True"}, {"reason", "PodSucceeded"}, {"lastTransitionTime", "2026-11-29T18:05:00Z"}});
+  for (auto seconds : {std::numeric_limits<std::int64_t>::max(), std::int64_t{9'300'000'000}}) {
+    seen.claim["spec"]["lifecycle"] = json{{"ttlSecondsAfterFinished", seconds}, {"shutdownPolicy", "Delete"}};
+    auto end = state_of(next_step(seen, at(18, 5, 30)));
+    CHECK(end.reason.empty());
+    REQUIRE(end.revisit);
+    CHECK(*end.revisit == 24h);
+  }
+  seen.claim["spec"]["lifecycle"]["ttlSecondsAfterFinished"] = 31;
+  CHECK(*state_of(next_step(seen, at(18, 5, 30))).revisit == 1s);
+}
+
+SCENARIO("a member that the claim has named is taken before a better one") {
+  auto seen = view(observed(part("adopted", "created")));
+  seen.members = {member("a", false), member("b", true)};
+  seen.claim["metadata"]["annotations"][agent_keys::sandbox_name] = "a";
+  auto write = write_of(next_step(seen, now));
+  CHECK(write.what == of::adopt);
+  CHECK(write.call.path.ends_with("/a"));
+}
+
+SCENARIO("the Sandbox that a claim controls is its own, whatever its annotation names") {
+  auto claim = observed(part("adopted", "claim"));
+  claim["metadata"]["annotations"][agent_keys::sandbox_name] = "taken";
+  auto others = member("taken", true);
+  auto own = part("adopted", "sandbox");
+  own["metadata"]["name"] = name_of(claim);
+  CHECK_EQ(name_of(*given_sandbox(claim, {others, own})), name_of(claim));
+  CHECK_EQ(name_of(*given_sandbox(claim, {own, others})), name_of(claim));
+  CHECK_EQ(name_of(*given_sandbox(claim, {others})), "taken");
+  CHECK(!given_sandbox(claim, {}));
+}
+
+SCENARIO("what became of a write is told by the Sandbox as it is, not by the answer") {
+  auto seen = view(observed(part("adopted", "created")));
+  seen.members = {member("a", true)};
+  seen.claim["metadata"]["annotations"][agent_keys::sandbox_name] = "a";
+  auto write = write_of(next_step(seen, now));
+  REQUIRE(write.what == of::adopt);
+  auto ours = taken(seen.members[0], write);
+  // Ours already, by the write or by one before it.
+  for (auto status : {0u, 409u, 503u})
+    CHECK(judge_outcome(seen, write, status, ours) == claim_outcome::landed);
+  // The pool's still: refused because it had changed, or not known to have been tried.
+  CHECK(judge_outcome(seen, write, 409, seen.members[0]) == claim_outcome::moved);
+  CHECK(judge_outcome(seen, write, 0, seen.members[0]) == claim_outcome::again);
+  // Another claim's, or gone.
+  auto others = ours;
+  others["metadata"]["ownerReferences"][0]["uid"] = "u-other";
+  CHECK(judge_outcome(seen, write, 409, others) == claim_outcome::lost);
+  CHECK(judge_outcome(seen, write, 404, std::nullopt) == claim_outcome::lost);
+  CHECK(judge_outcome(seen, {of::create, {}}, 409, others) == claim_outcome::again);
+  CHECK(judge_outcome(seen, {of::create, {}}, 0, std::nullopt) == claim_outcome::again);
 }

@@ -180,6 +180,24 @@ SCENARIO("the pre-stop hook runs before TERM, and what ignores TERM is killed") 
   CHECK(w.time.now() - began >= 900ms);
 }
 
+SCENARIO("a shorter grace is heard while the pre-stop hook runs") {
+  scratch folder;
+  auto hook = folder.path / "hook";
+  world w{options_for(std::nullopt)};
+  auto c = shell("c", "exec sleep 600");
+  c["lifecycle"]["preStop"]["exec"]["command"] = json::array({"sh", "-c", "touch " + hook.string() + "; exec sleep 600"});
+  auto wanted = pod("p", {c});
+  wanted["spec"]["terminationGracePeriodSeconds"] = 600;
+  w.must(k8s::post(core + std::string{"pods"}, wanted));
+  w.until(path("p"), pod_ready);
+  w.must(k8s::remove(path("p")));
+  auto end = deadline{w.time, 20s};
+  while (!fs::exists(hook) && !end.passed(w.time))
+    test::run_flow(w.on, w.time.sleep_until(w.time.now() + 5ms));
+  w.must(k8s::remove(path("p"), json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"gracePeriodSeconds", 1}}));
+  w.gone(path("p"));
+}
+
 SCENARIO("what a pod asks for and cannot have is said in its status") {
   world w{options_for(std::nullopt)};
   auto wanted = pod("p", {shell("c", "exec sleep 600")});

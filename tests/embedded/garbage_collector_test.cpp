@@ -51,6 +51,15 @@ SCENARIO("an object whose owner waits for it goes in the foreground, if somethin
   CHECK_EQ(text_in(call->body, "/propagationPolicy"), "Background");
 }
 
+SCENARIO("an owner is gone only by a 404 that names it") {
+  auto owner = json{{"apiVersion", "agents.x-k8s.io/v1beta1"}, {"kind", "Sandbox"}, {"name", "a"}, {"uid", "u"}};
+  CHECK(says_gone(owner, 404, "sandboxes.agents.x-k8s.io \"a\" not found"));
+  CHECK(!says_gone(owner, 404, "the server could not find the requested resource"));
+  CHECK(!says_gone(owner, 404, "sandboxes.agents.x-k8s.io \"ba\" not found"));
+  CHECK(!says_gone(owner, 404, "the API server answered 404"));
+  CHECK(!says_gone(owner, 503, "sandboxes.agents.x-k8s.io \"a\" not found"));
+}
+
 SCENARIO("an object stays with one owner that stands or is not known, without owners, and while it terminates") {
   CHECK(!collect(owned({"a", "b"}), knowing({{"a", owner_state::gone}, {"b", owner_state::stands}}), false));
   CHECK(!collect(owned({"a", "b"}), knowing({{"a", owner_state::gone}, {"b", owner_state::unknown}}), false));

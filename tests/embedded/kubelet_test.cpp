@@ -101,3 +101,37 @@ SCENARIO("the heartbeat has the six digits of a MicroTime") {
   CHECK_EQ(text_in(lease, "/metadata/ownerReferences/0/uid"), "u-n");
   CHECK_EQ(text_in(lease, "/spec/holderIdentity"), "node-1");
 }
+
+SCENARIO("conditions that others keep on a node stay") {
+  node_facts facts;
+  facts.name = "node-1";
+  auto node = make_node(facts).body;
+  node["status"]["conditions"] = json::parse(R"([{"type": "KernelDeadlock", "status": "False"}, {"type": "Ready", "status": "False"}])");
+  node.merge_patch(report_node(node, facts, at(1)).body);
+  CHECK_EQ(text_in(condition_of(node, "KernelDeadlock"), "/status"), "False");
+  CHECK_EQ(text_in(condition_of(node, "Ready"), "/status"), "True");
+  auto ready = 0;
+  for (const auto& x : node["status"]["conditions"])
+    ready += x["type"] == "Ready" ? 1 : 0;
+  CHECK_EQ(ready, 1);
+}
+
+SCENARIO("only an address that a kubelet gives is a pod's") {
+  CHECK(is_pod_address("127.64.1.1"));
+  CHECK(is_pod_address(pod_address(12345)));
+  for (const auto* text : {"", "0.0.0.0", "127.0.0.1", "127.63.1.1", "127.128.1.1", "127.64.0.1", "127.64.1.255", "127.64.1",
+                           "127.64.1.1.1", "127.64.1.1x", " 127.64.1.1", "::1", "127.64.1.0001", "127.64.1.", "10.64.1.1", "127.64.1.-1"})
+    CHECK(!is_pod_address(text));
+}
+
+SCENARIO("only a whole list of claims says which have gone") {
+  auto list = json::parse(R"({"kind": "PersistentVolumeClaimList", "metadata": {}, "items": [{"metadata": {"uid": "u-1"}}]})");
+  CHECK(listed_claims(list) == std::set<std::string>{"u-1"});
+  list["metadata"]["continue"] = "more";
+  CHECK(!listed_claims(list));
+  CHECK(!listed_claims(json::parse(R"({"kind": "Status", "code": 404})")));
+  CHECK(!listed_claims(json::parse(R"({"kind": "PersistentVolumeClaimList"})")));
+  CHECK(!listed_claims(json{}));
+  auto claim = json::parse(R"({"metadata": {"name": "c", "namespace": "n"}})");
+  CHECK_EQ(list_claim(claim).path, "/api/v1/namespaces/n/persistentvolumeclaims?fieldSelector=metadata.name%3Dc");
+}

@@ -1,9 +1,12 @@
 #define CAF_SUITE pod_request
 
+#include "embedded/pod_facts.hpp"
 #include "embedded/pod_request.hpp"
 #include "embedded/quantity.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
+
+#include <limits>
 
 using namespace paddock::embedded;
 using namespace std::chrono_literals;
@@ -221,4 +224,86 @@ SCENARIO("quantities are read in all their forms") {
   CHECK(!read_quantity(""));
   CHECK(!read_quantity("x"));
   CHECK(!read_quantity("1GiB"));
+}
+
+SCENARIO("a key is taken as it is, and what is no pointer points at nothing") {
+  auto x = json::parse(R"({"a~b": {"c/d": 1}, "list": [5], "big": 18446744073709551615})");
+  CHECK(value_in(x, "/a~b/c~1d") == json(1));
+  CHECK(value_in(x, "/a~0b/c~1d") == json(1));
+  CHECK(value_in(x, "list").is_null());
+  CHECK(value_in(x, "/list/99999999999999999999999").is_null());
+  CHECK(value_in(x, "/list/-").is_null());
+  CHECK(value_in(x, "/list/0") == json(5));
+  CHECK(member_in(x, "/a~b", "c/d") == json(1));
+  CHECK(member_in(x, "/list", "0").is_null());
+  CHECK_EQ(number_in(x, "/big").value_or(0), std::numeric_limits<std::int64_t>::max());
+  // A resource whose name has a slash, and one that is no name at all.
+  auto asking = pod();
+  agent(asking)["resources"]["limits"] = json{{"example.org/device", 2}};
+  auto variable = json{{"name", "N"}};
+  variable["valueFrom"]["resourceFieldRef"]["resource"] = "limits.example.org/device";
+  agent(asking)["env"] = json::array({variable});
+  CHECK_EQ(value(read_pod_request(asking, place, nothing)->containers[0], "N"), "2");
+  agent(asking)["env"][0]["valueFrom"]["resourceFieldRef"]["resource"] = "limits.~x";
+  CHECK_EQ(value(read_pod_request(asking, place, nothing)->containers[0], "N"), "0");
+}
+
+SCENARIO("a name that could lead out of a folder is refused before it becomes part of a path") {
+  CHECK(!unfit_name(pod()));
+  for (const auto* name : {"../..", "..", ".", "", "a/b", "/etc", "A", "a.b"}) {
+    auto x = pod();
+    agent(x)["name"] = name;
+    CHECK(says(why(x), "is not a DNS label"));
+    x = pod();
+    x["spec"]["initContainers"] = json::array({json{{"name", name}, {"command", json::array({"true"})}}});
+    CHECK(says(why(x), "is not a DNS label"));
+  }
+  for (const auto* key : {"name", "namespace", "uid"}) {
+    auto x = pod();
+    x["metadata"][key] = "../x";
+    CHECK(unfit_name(x));
+  }
+  // Of a request's path, too.
+  auto x = pod();
+  agent(x)["envFrom"] = json::parse(R"([{"secretRef": {"name": "../../other/secrets/known"}}])");
+  CHECK(data_needed(x).empty());
+  CHECK(says(why(x, something), "does not exist"));
+}
+
+SCENARIO("a pod of another shape than a pod's is refused or read as empty, and nothing is thrown") {
+  for (const auto* shape : {R"({"spec": "x"})", R"({"spec": {"containers": ["x"]}})", R"({"spec": {"containers": {"name": "a"}}})",
+                            R"({"metadata": [], "spec": {"containers": [{"name": 1}]}})"})
+    CHECK(!why(json::parse(shape)).empty());
+  auto x = pod();
+  agent(x)["env"] = "x";
+  agent(x)["ports"] = json{{"containerPort", 1}};
+  agent(x)["resources"] = json::array({1});
+  agent(x)["readinessProbe"] = json::array();
+  x["spec"]["volumes"] = "x";
+  CHECK_EQ(why(x), "");
+}
+
+SCENARIO("the name of a port is that of a number, not of another name") {
+  auto x = pod();
+  agent(x)["ports"][0] = json{{"name", "web"}, {"containerPort", "web"}};
+  agent(x)["readinessProbe"] = json{{"tcpSocket", {{"port", "web"}}}};
+  CHECK(says(why(x), "its port is not one"));
+  agent(x)["readinessProbe"] = json{{"httpGet", {{"port", 70000}}}};
+  CHECK(says(why(x), "its port is not one"));
+}
+
+SCENARIO("an amount that no machine has is no number out of range") {
+  for (const auto* text : {"inf", "nan", "-inf", "1e400", "1e308E", "infinity"})
+    CHECK(!read_quantity(text));
+  CHECK(read_quantity("1Ei") == 1024.0 * 1024 * 1024 * 1024 * 1024 * 1024);
+  CHECK(quantity_in(json{{"cpu", "-3"}}, "cpu") == 0.0);
+  CHECK(quantity_in(json{{"cpu", 2}}, "cpu") == 2.0);
+  CHECK(quantity_in(json{{"cpu", json::array()}}, "cpu") == 0.0);
+  CHECK(quantity_in(json("x"), "cpu") == 0.0);
+  auto x = pod();
+  agent(x)["resources"]["limits"] = json{{"memory", "1e300"}};
+  auto variable = json{{"name", "N"}};
+  variable["valueFrom"]["resourceFieldRef"]["resource"] = "limits.memory";
+  agent(x)["env"] = json::array({variable});
+  CHECK_EQ(value(read_pod_request(x, place, nothing)->containers[0], "N"), "9223372036854774784");
 }

@@ -178,3 +178,27 @@ SCENARIO("a log has one line an output line, with its instant, and long ones in 
   CHECK(!read_log_line("half a"));
   CHECK_EQ(log_file(log_folder("/logs", "n", "w", "u"), "agent", 2).string(), "/logs/n_w_u/agent/2.log");
 }
+
+SCENARIO("a pod that is never restarted does not run its init containers again") {
+  auto x = pod();
+  x["spec"]["restartPolicy"] = "Never";
+  x["spec"]["initContainers"] = json::parse(R"([{"name": "a", "image": "i"}, {"name": "b", "image": "i"}, {"name": "c", "image": "i"},
+                                                {"name": "d", "image": "i", "restartPolicy": "Always"}])");
+  x["status"]["initContainerStatuses"] = json::parse(R"([
+    {"name": "a", "restartCount": 0, "state": {"terminated": {"exitCode": 0}}},
+    {"name": "b", "restartCount": 0, "state": {"running": {}}},
+    {"name": "c", "restartCount": 99999999999, "state": {"waiting": {}}},
+    {"name": "d", "restartCount": 0, "state": {"running": {}}}])");
+  auto state = found_state(x);
+  CHECK(state.init[0].now == container_state::at::terminated);
+  CHECK(init_done(x, state.init[0]));
+  CHECK(state.init[1].now == container_state::at::terminated);
+  CHECK((state.init[1].last == process_end{0, 9}));
+  CHECK(state.init[2].now == container_state::at::waiting);
+  CHECK_GE(state.init[2].restarts, 0);
+  CHECK(state.init[3].now == container_state::at::waiting);
+  CHECK_EQ(phase_of_state(x, state), "Failed");
+  // Any other pod's begin anew with it.
+  x["spec"]["restartPolicy"] = "OnFailure";
+  CHECK(found_state(x).init[0].now == container_state::at::waiting);
+}

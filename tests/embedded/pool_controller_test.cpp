@@ -151,3 +151,34 @@ SCENARIO("a pool without its template makes nothing, and a terminating one does 
   CHECK(plan.writes.empty());
   CHECK(!plan.report);
 }
+
+SCENARIO("a pass makes a hundred members at most, and the next makes more") {
+  auto seen = view("created", {});
+  seen.pool["spec"]["replicas"] = 100000;
+  auto plan = plan_pool(seen, now);
+  CHECK_EQ(plan.writes.size(), most_new_members);
+  REQUIRE(plan.revisit);
+  CHECK(*plan.revisit <= 1s);
+  seen.pool["spec"]["replicas"] = 100;
+  plan = plan_pool(seen, now);
+  CHECK_EQ(plan.writes.size(), 100u);
+  CHECK(!plan.revisit);
+}
+
+SCENARIO("of a template of another shape nothing is made, and it is said why") {
+  auto damaged = [](const char* where, const json& what) {
+    auto seen = view("created", {});
+    (*seen.sandbox_template)["spec"][json::json_pointer{where}] = what;
+    auto plan = plan_pool(seen, now);
+    CHECK(plan.writes.empty());
+    return plan.fault;
+  };
+  CHECK_EQ(damaged("/podTemplate", "x"), "the template's podTemplate is no map");
+  CHECK_EQ(damaged("/podTemplate/spec", "x"), "the template's podTemplate/spec is no map");
+  CHECK_EQ(damaged("/podTemplate/metadata", json::array()), "the template's podTemplate/metadata is no map");
+  CHECK_EQ(damaged("/podTemplate/metadata/labels", "x"), "the template's podTemplate/metadata/labels is no map");
+  CHECK_EQ(damaged("/podTemplate/spec/dnsConfig", 1), "the template's podTemplate/spec/dnsConfig is no map");
+  CHECK_EQ(damaged("/podTemplate/spec/containers", "x"), "the template's podTemplate/spec/containers is no list");
+  CHECK_EQ(damaged("/podTemplate/spec/containers/0", "x"), "the template's container is no map");
+  CHECK_EQ(damaged("/podTemplate/spec/containers/0/env", "x"), "the template's container's env is no list");
+}

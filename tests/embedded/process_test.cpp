@@ -167,7 +167,7 @@ SCENARIO("limits become the files of a cgroup, and where there is none it is sai
     REQUIRE(made);
     CHECK_EQ(read(*made / "cpu.max"), "150000 100000");
     CHECK_EQ(read(*made / "memory.max"), "1048576");
-    tree.remove(*made);
+    CHECK(tree.remove(*made));
     CHECK_EQ(read(*made / "cgroup.kill"), "1");
   }
   std::filesystem::remove_all(folder);

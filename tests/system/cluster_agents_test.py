@@ -197,7 +197,7 @@ class Agents(SystemTest):
         patch(f"{EXTENSIONS}/sandboxwarmpools/p/scale", {"spec": {"replicas": 0}})
         until(f"{EXTENSIONS}/sandboxwarmpools/p", lambda x: "replicas" not in x["status"])
 
-    # [C 216] a claim deleted, and a policy that comes too late
+    # [C 216] a claim deleted: first it, then its Sandbox, then what the Sandbox owns; and a policy that comes too late
     def test_what_a_claim_owns_goes_after_it(self):
         api("POST", f"{EXTENSIONS}/sandboxtemplates", template("owned", service=True, networkPolicyManagement="Unmanaged"))
         api("POST", f"{EXTENSIONS}/sandboxwarmpools", pool("o", "owned", 0))
@@ -208,15 +208,17 @@ class Agents(SystemTest):
         api("DELETE", f"{EXTENSIONS}/sandboxclaims/owner")
         gone(f"{EXTENSIONS}/sandboxclaims/owner")
         until(f"{AGENTS}/sandboxes/owner", lambda x: "deletionTimestamp" in x["metadata"])
+        # The collector has gone on since: it takes what comes too late while the Sandbox is held, and still nothing of the Sandbox's.
+        policies = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
+        api("POST", policies, {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "spec": {"podSelector": {}}, "metadata": {
+            "name": "late", "ownerReferences": [{"apiVersion": owner["apiVersion"], "kind": "SandboxClaim", "name": "owner", "uid": owner["metadata"]["uid"]}]}})
+        gone(f"{policies}/late")
+        self.assertIn("deletionTimestamp", api("GET", f"{AGENTS}/sandboxes/owner")["metadata"])
         for path in (f"{CORE}/pods/owner", f"{CORE}/services/owner"):
             self.assertNotIn("deletionTimestamp", api("GET", path)["metadata"])
         patch(f"{AGENTS}/sandboxes/owner", {"metadata": {"finalizers": None}})
         for path in (f"{AGENTS}/sandboxes/owner", f"{CORE}/pods/owner", f"{CORE}/services/owner"):
             gone(path)
-        policies = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
-        api("POST", policies, {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "spec": {"podSelector": {}}, "metadata": {
-            "name": "late", "ownerReferences": [{"apiVersion": owner["apiVersion"], "kind": "SandboxClaim", "name": "owner", "uid": owner["metadata"]["uid"]}]}})
-        gone(f"{policies}/late")
 
     def test_a_namespace_goes_with_all_that_it_holds(self):
         api("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "brief"}})
