@@ -91,4 +91,24 @@ std::optional<k8s::call> end_foreground(const nlohmann::json& object, const std:
   return without_finalizer(object, foreground);
 }
 
+std::vector<k8s::call> orphan(const nlohmann::json& object, const std::vector<nlohmann::json>& dependants) {
+  const auto last = without_finalizer(object, "orphan");
+  if (!last)
+    return {};
+  std::vector<k8s::call> result;
+  for (const auto& x : dependants) {
+    const auto path = path_of(x);
+    auto left = value_in(x, "/metadata/ownerReferences");
+    if (!path || !left.is_array())
+      continue;
+    std::erase_if(left.get_ref<json::array_t&>(), [&](const json& owner) { return text_in(owner, "/uid") == uid_of(object); });
+    result.push_back(k8s::json_patch(
+      *path, json::array({json{{"op", "test"}, {"path", "/metadata/uid"}, {"value", uid_of(x)}},
+                          json{{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", text_in(x, "/metadata/resourceVersion")}},
+                          json{{"op", "add"}, {"path", "/metadata/ownerReferences"}, {"value", std::move(left)}}})));
+  }
+  result.push_back(*last);
+  return result;
+}
+
 } // namespace paddock::embedded

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace paddock::embedded {
 
@@ -26,6 +27,10 @@ using owner_lookup = std::function<owner_state(const nlohmann::json& reference, 
 
 /// The patch that ends a foreground deletion, or nothing: a dependant that blocks it is left.
 [[nodiscard]] std::optional<k8s::call> end_foreground(const nlohmann::json& object, const std::vector<nlohmann::json>& dependants);
+
+/// The patches that let go of an object's dependants, when it is deleted without them, and then of the object itself: each dependant
+/// loses its reference to the object. None: it is not deleted so.
+[[nodiscard]] std::vector<k8s::call> orphan(const nlohmann::json& object, const std::vector<nlohmann::json>& dependants);
 
 /// The patch of a terminating object's finalizers without `name`, tested against what was read, so that it removes nothing
 /// else; nothing when it does not terminate or has no such finalizer.

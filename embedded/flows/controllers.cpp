@@ -1,5 +1,6 @@
 #include "embedded/flows/controllers.hpp"
 
+#include "embedded/flows/account_controller.hpp"
 #include "embedded/flows/claim_controller.hpp"
 #include "embedded/flows/claim_protection.hpp"
 #include "embedded/flows/garbage_collector.hpp"
@@ -29,7 +30,7 @@ std::vector<informer*> owned_kinds(informer_set& watched) {
 
 std::set<std::string> all_controllers() {
   auto result = controllers_beside_a_manager();
-  result.insert({names::garbage, names::protection, names::name_space});
+  result.insert({names::garbage, names::protection, names::name_space, names::account});
   return result;
 }
 
@@ -64,6 +65,8 @@ controllers::controllers(control_client& client, informer_set& watched, boost::a
     all_.push_back(std::make_unique<claim_protector>(client, watched, lane, log(names::protection)));
   if (wanted(names::name_space))
     all_.push_back(std::make_unique<namespace_controller>(client, watched, lane, log(names::name_space)));
+  if (wanted(names::account))
+    all_.push_back(std::make_unique<account_controller>(client, watched, lane, log(names::account)));
 }
 
 void controllers::start() {

@@ -22,6 +22,7 @@ inline constexpr auto scheduler = "scheduler";
 inline constexpr auto garbage = "garbagecollector";
 inline constexpr auto protection = "pvc-protection";
 inline constexpr auto name_space = "namespace";
+inline constexpr auto account = "serviceaccount";
 } // namespace controller_names
 
 [[nodiscard]] std::set<std::string> all_controllers();

@@ -63,6 +63,11 @@ boost::asio::awaitable<reconciler::outcome> garbage_collector::pass(std::string 
     std::vector<nlohmann::json> children;
     for (const auto& x : dependants(uid))
       children.push_back(*x);
+    for (auto& write : orphan(*object, children)) {
+      auto got = co_await client_.send(std::move(write));
+      if (!got && got.error().status != 404)
+        co_return outcome{false};
+    }
     auto patch = end_foreground(*object, children);
     if (!patch)
       co_return outcome{};

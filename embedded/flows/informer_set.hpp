@@ -34,6 +34,7 @@ inline constexpr auto claims = "/api/v1/persistentvolumeclaims";
 inline constexpr auto services = "/api/v1/services";
 inline constexpr auto config_maps = "/api/v1/configmaps";
 inline constexpr auto namespaces = "/api/v1/namespaces";
+inline constexpr auto service_accounts = "/api/v1/serviceaccounts";
 inline constexpr auto nodes = "/api/v1/nodes";
 inline constexpr auto network_policies = "/apis/networking.k8s.io/v1/networkpolicies";
 inline constexpr auto sandboxes = "/apis/agents.x-k8s.io/v1beta1/sandboxes";

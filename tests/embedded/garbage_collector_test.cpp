@@ -142,3 +142,18 @@ SCENARIO("what a namespace may hold is what discovery says can be listed and del
              {"name": "bindings", "namespaced": true, "verbs": ["create"]}]})")),
            std::vector<std::string>{"pods"});
 }
+
+SCENARIO("an object that is deleted without its dependants lets go of each of them, and then goes") {
+  auto owner = object("o", "a");
+  CHECK(orphan(owner, {owned({"a"})}).empty());
+  owner["metadata"]["deletionTimestamp"] = "2026-11-29T12:00:00Z";
+  owner["metadata"]["finalizers"] = {"orphan"};
+  const auto writes = orphan(owner, {owned({"a", "b"})});
+  REQUIRE_EQ(writes.size(), 2u);
+  CHECK_EQ(writes[0].path, "/api/v1/namespaces/n/configmaps/c");
+  CHECK_EQ(text_in(writes[0].body, "/2/path"), "/metadata/ownerReferences");
+  CHECK_EQ(value_in(writes[0].body, "/2/value").size(), 1u);
+  CHECK_EQ(text_in(writes[0].body, "/2/value/0/uid"), "b");
+  CHECK_EQ(writes[1].path, "/api/v1/namespaces/n/configmaps/o");
+  CHECK_EQ(text_in(writes[1].body, "/1/value"), "orphan");
+}
