@@ -1,112 +1,10 @@
 #include "embedded/resource.hpp"
 
-#include <array>
+#include <algorithm>
 
 namespace paddock::embedded {
 
 namespace {
-
-constexpr std::string_view agents = "agents.x-k8s.io";
-constexpr std::string_view extensions = "extensions.agents.x-k8s.io";
-constexpr std::string_view admission = "admissionregistration.k8s.io";
-constexpr std::string_view authentication = "authentication.k8s.io";
-constexpr std::string_view authorization = "authorization.k8s.io";
-constexpr std::string_view rbac = "rbac.authorization.k8s.io";
-
-/// A kind that is created to ask something.
-constexpr resource_kind asking(std::string_view group, std::string_view plural, std::string_view singular, std::string_view kind,
-                               bool namespaced) {
-  return {.group = group, .version = "v1", .plural = plural, .singular = singular, .kind = kind, .namespaced = namespaced, .asks = true};
-}
-
-/// A role or a binding.
-constexpr resource_kind granting(std::string_view plural, std::string_view singular, std::string_view kind, bool namespaced) {
-  return {
-    .group = rbac, .version = "v1", .plural = plural, .singular = singular, .kind = kind, .namespaced = namespaced, .path_name = true};
-}
-
-constexpr std::array kinds{
-  resource_kind{.group = "",
-                .version = "v1",
-                .plural = "namespaces",
-                .singular = "namespace",
-                .short_name = "ns",
-                .kind = "Namespace",
-                .namespaced = false,
-                .has_status = true,
-                .label_name = true},
-  resource_kind{.group = "",
-                .version = "v1",
-                .plural = "pods",
-                .singular = "pod",
-                .short_name = "po",
-                .kind = "Pod",
-                .has_status = true,
-                .has_generation = true,
-                .returns_deleted = true},
-  resource_kind{.group = "",
-                .version = "v1",
-                .plural = "services",
-                .singular = "service",
-                .short_name = "svc",
-                .kind = "Service",
-                .has_status = true,
-                .label_name = true,
-                .returns_deleted = true},
-  resource_kind{.group = "",
-                .version = "v1",
-                .plural = "persistentvolumeclaims",
-                .singular = "persistentvolumeclaim",
-                .short_name = "pvc",
-                .kind = "PersistentVolumeClaim",
-                .has_status = true,
-                .returns_deleted = true},
-  resource_kind{.group = "", .version = "v1", .plural = "configmaps", .singular = "configmap", .short_name = "cm", .kind = "ConfigMap"},
-  resource_kind{.group = agents,
-                .version = "v1beta1",
-                .plural = "sandboxes",
-                .singular = "sandbox",
-                .short_name = "sandbox",
-                .kind = "Sandbox",
-                .has_status = true,
-                .has_generation = true,
-                .custom = true},
-  resource_kind{.group = extensions,
-                .version = "v1beta1",
-                .plural = "sandboxtemplates",
-                .singular = "sandboxtemplate",
-                .short_name = "sandboxtemplate",
-                .kind = "SandboxTemplate",
-                .has_generation = true,
-                .custom = true},
-  resource_kind{.group = admission,
-                .version = "v1",
-                .plural = "validatingadmissionpolicies",
-                .singular = "validatingadmissionpolicy",
-                .kind = "ValidatingAdmissionPolicy",
-                .namespaced = false,
-                .has_status = true,
-                .has_generation = true,
-                .conditional = true},
-  resource_kind{.group = admission,
-                .version = "v1",
-                .plural = "validatingadmissionpolicybindings",
-                .singular = "validatingadmissionpolicybinding",
-                .kind = "ValidatingAdmissionPolicyBinding",
-                .namespaced = false,
-                .has_generation = true,
-                .conditional = true},
-  asking(authentication, "selfsubjectreviews", "selfsubjectreview", "SelfSubjectReview", false),
-  asking(authentication, "tokenreviews", "tokenreview", "TokenReview", false),
-  asking(authorization, "localsubjectaccessreviews", "localsubjectaccessreview", "LocalSubjectAccessReview", true),
-  asking(authorization, "selfsubjectaccessreviews", "selfsubjectaccessreview", "SelfSubjectAccessReview", false),
-  asking(authorization, "selfsubjectrulesreviews", "selfsubjectrulesreview", "SelfSubjectRulesReview", false),
-  asking(authorization, "subjectaccessreviews", "subjectaccessreview", "SubjectAccessReview", false),
-  granting("clusterrolebindings", "clusterrolebinding", "ClusterRoleBinding", false),
-  granting("clusterroles", "clusterrole", "ClusterRole", false),
-  granting("rolebindings", "rolebinding", "RoleBinding", true),
-  granting("roles", "role", "Role", true),
-};
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9')
@@ -139,29 +37,6 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
 }
 
 } // namespace
-
-std::string resource_kind::api_version() const {
-  return group.empty() ? std::string{version} : std::string{group} + "/" + std::string{version};
-}
-
-std::string resource_kind::qualified_plural() const {
-  return group.empty() ? std::string{plural} : std::string{plural} + "." + std::string{group};
-}
-
-std::string resource_kind::qualified_kind() const {
-  return group.empty() ? std::string{kind} : std::string{kind} + "." + std::string{group};
-}
-
-std::span<const resource_kind> served_kinds() {
-  return kinds;
-}
-
-const resource_kind* find_kind(std::string_view group, std::string_view version, std::string_view plural) {
-  for (const auto& x : kinds)
-    if (x.group == group && x.version == version && x.plural == plural)
-      return &x;
-  return nullptr;
-}
 
 // -- paths --------------------------------------------------------------------------------------------------------
 

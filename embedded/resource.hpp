@@ -11,14 +11,16 @@ namespace paddock::embedded {
 
 /// One kind of object that the server keeps, and the few ways in which kinds differ for the store.
 struct resource_kind {
-  std::string_view group; // empty: the core group
+  std::string_view group = {}; // empty: the core group
   std::string_view version;
   std::string_view plural;
   std::string_view singular;
-  std::string_view short_name = {}; // empty: none
+  std::string_view short_names = {}; // joined by commas, as the categories
   std::string_view kind;
+  std::string_view categories = {};
   bool namespaced = true;
   bool has_status = false;      // there is a subresource `status`, and writes to the object leave its status alone
+  bool has_scale = false;       // there is a subresource `scale`: `spec.replicas`, `status.replicas`, `status.selector`
   bool has_generation = false;  // `metadata.generation` is kept
   bool custom = false;          // defined by a CRD: an update needs a resourceVersion, other messages
   bool label_name = false;      // names are DNS labels and not DNS subdomains
@@ -26,6 +28,8 @@ struct resource_kind {
   bool path_name = false;       // names are whatever fits into a path and not DNS subdomains
   bool asks = false;            // made to ask something: answered at once and never stored
   bool conditional = false;     // an update needs a resourceVersion, as for a custom kind
+  bool read_only = false;       // made by the server alone
+  bool optional = false;        // served where that is asked for
 
   /// `agents.x-k8s.io/v1beta1`, or `v1` for the core group.
   [[nodiscard]] std::string api_version() const;
@@ -35,11 +39,14 @@ struct resource_kind {
   [[nodiscard]] std::string qualified_kind() const;
 };
 
-/// Every kind served, groups together. The references stay valid for the life of the program.
+/// Every kind that can be served, groups together. The references stay valid for the life of the program.
 [[nodiscard]] std::span<const resource_kind> served_kinds();
 
 /// The kind, or nullptr when it is not served (a CRD that is not installed).
 [[nodiscard]] const resource_kind* find_kind(std::string_view group, std::string_view version, std::string_view plural);
+
+/// The words of a list that is joined by commas.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view list);
 
 // -- paths --------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "embedded/admission.hpp"
+#include "embedded/pod_log_request.hpp"
 #include "embedded/store.hpp"
 #include "embedded/store_watch.hpp"
 
@@ -36,11 +37,12 @@ struct watch_start {
   std::optional<std::chrono::seconds> timeout;
 };
 
-/// Answers one request; without a gate, everybody may do everything. Checks in the order path, right, content type, form, then the store's
-/// own. What is not served is refused with the API's error for it (404, 405, 406, 415, 422), never done in part: a `limit` is not kept, so
-/// no list is ever continued; propagation other than background is refused.
-[[nodiscard]] std::variant<api_answer, watch_start> serve(store& objects, const api_call& call, const request_gate* gate,
-                                                          store::instant now);
+/// What a request leads to: an answer, or something that goes on for a while.
+using outcome = std::variant<api_answer, watch_start, log_request>;
+
+/// Answers one request; without a gate, everybody may do everything. Checks in the order path, right, content type, form, then the
+/// store's own. What is not served is refused with the API's error for it (404, 405, 406, 415, 422), never done in part.
+[[nodiscard]] outcome serve(store& objects, const api_call& call, const request_gate* gate, store::instant now);
 
 /// The answer to the paths about the server itself: `/healthz`, `/livez`, `/readyz` and `/version`; nothing for another path.
 [[nodiscard]] std::optional<api_answer> serve_public(std::string_view method, std::string_view path);

@@ -1,6 +1,7 @@
 #include "embedded/schema.hpp"
 
 #include "embedded/selector.hpp"
+#include "embedded/type_schema.hpp"
 
 #include <array>
 
@@ -126,6 +127,9 @@ std::optional<api_status> misshapen(const resource_kind& kind, const json& objec
     return bad_request("the object provided is unrecognized (must be of type " + std::string{kind.kind} + ")");
   auto why = misshapen_metadata(object);
   if (!why && !kind.custom)
+    if (const auto* form = schema_of(kind))
+      why = misfit(*form, object, std::string{kind.kind});
+  if (!why && !kind.custom)
     why = schema::misshapen_core(kind, object);
   if (!why)
     return std::nullopt;
@@ -134,12 +138,15 @@ std::optional<api_status> misshapen(const resource_kind& kind, const json& objec
 }
 
 std::vector<std::string> prune(const resource_kind& kind, json& object) {
+  std::vector<std::string> unknown;
+  prune_unknown(*builtin_type("ObjectMeta"), object_at(object, "metadata"), "metadata", unknown);
   prune_metadata(object);
-  if (auto found = object.find("spec"); found != object.end())
-    drop_nulls(*found);
-  if (kind.custom)
-    return schema::prune_custom(kind, object);
-  return {};
+  for (auto& [key, value] : object.items())
+    if (key != "metadata" && key != "status")
+      drop_nulls(value);
+  if (const auto* form = schema_of(kind))
+    prune_unknown(*form, object, "", unknown);
+  return unknown;
 }
 
 void set_defaults(const resource_kind& kind, json& object) {

@@ -13,8 +13,8 @@ namespace paddock::embedded {
 // What an object of each kind may look like. An object goes through here in the order shape, prune, defaults, checks; each
 // step relies on the one before.
 //
-// Custom kinds know the members of their own spec, of the pod template around the pod's spec and of their status. A pod's
-// spec is checked where the server or the kubelet reads it, and keeps members that it does not know.
+// The members that a kind knows, and their types, are those of its schema (type_schema.hpp). Custom kinds are held against all of it;
+// of the others this file has the rules that a schema cannot say.
 
 /// Why the object cannot be read as one of `kind` at all (a label that is a number); nothing when it can.
 [[nodiscard]] std::optional<api_status> misshapen(const resource_kind& kind, const json& object);
@@ -40,7 +40,6 @@ inline constexpr std::string_view label_text =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric "
   "character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
-std::vector<std::string> prune_custom(const resource_kind& kind, json& object);
 void default_custom(const resource_kind& kind, json& object);
 /// Of spec (or status): its form first, the rules about changes only when the form is right.
 std::vector<status_cause> check_custom(const resource_kind& kind, const json* before, const json& after, bool status_only);
@@ -48,6 +47,14 @@ std::vector<status_cause> check_custom(const resource_kind& kind, const json* be
 std::optional<std::string> misshapen_core(const resource_kind& kind, const json& object);
 void default_core(const resource_kind& kind, json& object);
 std::vector<status_cause> check_core(const resource_kind& kind, const json* before, const json& after);
+
+// ConfigMap, Secret, Event and Lease.
+std::optional<std::string> misshapen_plain(const resource_kind& kind, const json& object);
+void default_plain(const resource_kind& kind, json& object);
+std::vector<status_cause> check_plain(const resource_kind& kind, const json* before, const json& after);
+
+void default_network_policy(json& object);
+std::vector<status_cause> check_network_policy(const json& after);
 
 /// Names, labels, annotations, owners.
 std::vector<status_cause> check_metadata(const resource_kind& kind, const json* before, const json& after);

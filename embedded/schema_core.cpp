@@ -28,44 +28,6 @@ void each_container(Object& pod_spec, Visit visit) {
   }
 }
 
-std::optional<std::string> want(const json& parent, const char* key, bool (json::*fits)() const noexcept, const std::string& where) {
-  const auto* x = member(parent, key);
-  if (x == nullptr || x->is_null() || (x->*fits)())
-    return std::nullopt;
-  return "json: cannot unmarshal " + std::string{x->type_name()} + " into Go struct field " + where + "." + key;
-}
-
-std::optional<std::string> misshapen_pod(const json& spec) {
-  for (const auto* key : {"restartPolicy", "nodeName", "schedulerName", "dnsPolicy"})
-    if (auto why = want(spec, key, &json::is_string, "PodSpec.spec"))
-      return why;
-  if (auto why = want(spec, "terminationGracePeriodSeconds", &json::is_number_integer, "PodSpec.spec"))
-    return why;
-  for (const auto* list : {"containers", "initContainers", "volumes"}) {
-    if (auto why = want(spec, list, &json::is_array, "PodSpec.spec"))
-      return why;
-    const auto* all = member(spec, list);
-    if (all == nullptr || !all->is_array())
-      continue;
-    for (const auto& one : *all) {
-      if (!one.is_object())
-        return "json: cannot unmarshal " + std::string{one.type_name()} + " into Go struct field PodSpec.spec." + list;
-      for (const auto* key : {"name", "image", "imagePullPolicy"})
-        if (auto why = want(one, key, &json::is_string, std::string{"PodSpec.spec."} + list))
-          return why;
-      for (const auto* key : {"ports", "env", "command", "args", "volumeMounts"}) {
-        if (auto why = want(one, key, &json::is_array, std::string{"PodSpec.spec."} + list))
-          return why;
-      }
-      if (const auto* ports = member(one, "ports"); ports != nullptr && ports->is_array())
-        for (const auto& port : *ports)
-          if (!port.is_object())
-            return "json: cannot unmarshal " + std::string{port.type_name()} + " into Go struct field PodSpec.spec." + list + ".ports";
-    }
-  }
-  return std::nullopt;
-}
-
 void default_pod(json& object) {
   auto& spec = object_at(object, "spec");
   fill(spec, "restartPolicy", "Always");
@@ -189,37 +151,11 @@ std::vector<status_cause> check_claim(const json* before, const json& after) {
 } // namespace
 
 std::optional<std::string> misshapen_core(const resource_kind& kind, const json& object) {
-  for (const auto* key : {"spec", "status"})
-    if (auto why = want(object, key, &json::is_object, std::string{kind.kind}))
-      return why;
   if (kind.group == "rbac.authorization.k8s.io")
     return misshapen_rbac(kind, object);
   if (kind.group == "admissionregistration.k8s.io")
     return misshapen_admission(kind, object);
-  if (kind.kind == "ConfigMap") {
-    for (const auto* key : {"data", "binaryData"}) {
-      if (auto why = want(object, key, &json::is_object, "ConfigMap"))
-        return why;
-      if (const auto* map = member(object, key); map != nullptr && map->is_object())
-        for (const auto& x : *map)
-          if (!x.is_string())
-            return "json: cannot unmarshal " + std::string{x.type_name()} + " into Go struct field ConfigMap." + key + " of type string";
-    }
-  }
-  const auto* spec = member(object, "spec");
-  if (spec == nullptr || !spec->is_object())
-    return std::nullopt;
-  if (kind.kind == "Pod")
-    return misshapen_pod(*spec);
-  if (kind.kind == "Service") {
-    if (auto why = want(*spec, "ports", &json::is_array, "ServiceSpec.spec"))
-      return why;
-    if (const auto* ports = member(*spec, "ports"); ports != nullptr && ports->is_array())
-      for (const auto& port : *ports)
-        if (!port.is_object())
-          return "json: cannot unmarshal " + std::string{port.type_name()} + " into Go struct field ServiceSpec.spec.ports";
-  }
-  return std::nullopt;
+  return misshapen_plain(kind, object);
 }
 
 void default_core(const resource_kind& kind, json& object) {
@@ -239,6 +175,10 @@ void default_core(const resource_kind& kind, json& object) {
     object_at(metadata, "labels")["kubernetes.io/metadata.name"] = text_at(object, {"metadata", "name"});
     fill(object_at(object, "spec"), "finalizers", json::array({"kubernetes"}));
     fill(object_at(object, "status"), "phase", "Active");
+  } else if (kind.kind == "NetworkPolicy") {
+    default_network_policy(object);
+  } else {
+    default_plain(kind, object);
   }
 }
 
@@ -253,7 +193,9 @@ std::vector<status_cause> check_core(const resource_kind& kind, const json* befo
     return check_service(before, after);
   if (kind.kind == "PersistentVolumeClaim")
     return check_claim(before, after);
-  return {};
+  if (kind.kind == "NetworkPolicy")
+    return check_network_policy(after);
+  return check_plain(kind, before, after);
 }
 
 } // namespace paddock::embedded::schema

@@ -1,6 +1,7 @@
 #include "embedded/selector.hpp"
 
-#include <cctype>
+#include <algorithm>
+#include <map>
 
 namespace paddock::embedded {
 
@@ -52,6 +53,43 @@ public:
 private:
   std::string_view rest_;
 };
+
+/// What else an object of the kind is found by, joined by commas.
+std::string_view fields_of(const resource_kind& kind) {
+  static const std::map<std::string_view, std::string_view> known{
+    {"Pod", "spec.nodeName,spec.restartPolicy,spec.schedulerName,spec.serviceAccountName,spec.hostNetwork,status.phase,status.podIP,"
+            "status.nominatedNodeName"},
+    {"Event", "involvedObject.kind,involvedObject.namespace,involvedObject.name,involvedObject.uid,involvedObject.apiVersion,"
+              "involvedObject.resourceVersion,involvedObject.fieldPath,reason,reportingComponent,source,type"},
+    {"Secret", "type"},
+    {"Namespace", "status.phase"},
+    {"Node", "spec.unschedulable"},
+    {"Service", "spec.clusterIP,spec.type"},
+  };
+  const auto found = known.find(kind.kind);
+  return found == known.end() || !kind.group.empty() ? std::string_view{} : found->second;
+}
+
+bool is_known_field(const resource_kind& kind, std::string_view name) {
+  const auto more = words_of(fields_of(kind));
+  return name == "metadata.name" || name == "metadata.namespace" || std::find(more.begin(), more.end(), name) != more.end();
+}
+
+std::string unknown_field(const resource_kind& kind, std::string_view name) {
+  if (kind.custom || !fields_of(kind).empty())
+    return "field label not supported: " + std::string{name};
+  return in_quotes(name) + R"( is not a known field selector: only "metadata.name", "metadata.namespace")";
+}
+
+/// A flag as its word; false where it is absent.
+std::string text_of(const json& object, const std::string& group, const std::string& field) {
+  const auto* x = group.empty() ? find(object, {field}) : find(object, {group, field});
+  if (x != nullptr && x->is_object() && field == "source")
+    return text_at(*x, {"component"});
+  if (field == "unschedulable" || field == "hostNetwork")
+    return x != nullptr && *x == true ? "true" : "false";
+  return x != nullptr && x->is_string() ? x->get<std::string>() : std::string{};
+}
 
 } // namespace
 
@@ -164,23 +202,23 @@ tl::expected<field_selector, std::string> field_selector::parse(const resource_k
       continue;
     const auto sign = one.find('=');
     if (sign == std::string_view::npos || sign == 0)
-      return tl::unexpected{"invalid selector: " + in_quotes(one) + "; can't understand " + in_quotes(one)};
+      return tl::unexpected{"invalid selector: '" + std::string{one} + "'; can't understand '" + std::string{one} + "'"};
     term x;
     x.equal = one[sign - 1] != '!';
     const auto name = one.substr(0, x.equal ? sign : sign - 1);
     x.value = one.substr(one.substr(sign).starts_with("==") ? sign + 2 : sign + 1);
-    const bool pod = kind.kind == "Pod";
-    if (name != "metadata.name" && name != "metadata.namespace" && !(pod && (name == "spec.nodeName" || name == "status.phase")))
-      return tl::unexpected{"field label not supported: " + std::string{name}};
-    x.group = name.substr(0, name.find('.'));
-    x.field = name.substr(name.find('.') + 1);
+    if (!is_known_field(kind, name))
+      return tl::unexpected{unknown_field(kind, name)};
+    const auto dot = name.find('.');
+    x.group = dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
+    x.field = dot == std::string_view::npos ? name : name.substr(dot + 1);
     out.all_.push_back(std::move(x));
   }
   return out;
 }
 
 bool field_selector::matches(const json& object) const {
-  return std::all_of(all_.begin(), all_.end(), [&](const term& x) { return (text_at(object, {x.group, x.field}) == x.value) == x.equal; });
+  return std::all_of(all_.begin(), all_.end(), [&](const term& x) { return (text_of(object, x.group, x.field) == x.value) == x.equal; });
 }
 
 } // namespace paddock::embedded

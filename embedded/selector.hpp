@@ -23,6 +23,9 @@ public:
   /// The failure is a text for people.
   [[nodiscard]] static tl::expected<label_selector, std::string> parse(std::string_view text);
   [[nodiscard]] bool matches(const json& object) const;
+  [[nodiscard]] bool empty() const noexcept {
+    return all_.empty();
+  }
 
 private:
   enum class operation { in, not_in, exists, absent };
@@ -34,16 +37,19 @@ private:
   std::vector<requirement> all_;
 };
 
-/// Chooses objects by `metadata.name` and `metadata.namespace`, pods also by `spec.nodeName` and `status.phase`; other
-/// fields are refused. Terms `field=value`, `field==value` and `field!=value`, joined by commas.
+/// Chooses objects by `metadata.name` and `metadata.namespace`, and by a few more fields of some kinds (an event's involved object, a
+/// pod's node and phase); other fields are refused. Terms `field=value`, `field==value` and `field!=value`, joined by commas.
 class field_selector {
 public:
   [[nodiscard]] static tl::expected<field_selector, std::string> parse(const resource_kind& kind, std::string_view text);
   [[nodiscard]] bool matches(const json& object) const;
+  [[nodiscard]] bool empty() const noexcept {
+    return all_.empty();
+  }
 
 private:
   struct term {
-    std::string group; // `metadata`
+    std::string group; // `metadata`; empty: a member of the object itself
     std::string field; // `name`
     std::string value;
     bool equal = true;
@@ -57,6 +63,9 @@ struct selection {
   field_selector fields;
   [[nodiscard]] bool matches(const json& object) const {
     return labels.matches(object) && fields.matches(object);
+  }
+  [[nodiscard]] bool empty() const noexcept {
+    return labels.empty() && fields.empty();
   }
 };
 

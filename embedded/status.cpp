@@ -27,6 +27,8 @@ nlohmann::ordered_json to_json(const api_status& x) {
   out["kind"] = "Status";
   out["apiVersion"] = "v1";
   out["metadata"] = nlohmann::ordered_json::object();
+  if (!x.next.empty())
+    out["metadata"]["continue"] = x.next;
   out["status"] = "Failure";
   out["message"] = x.message;
   if (!x.reason.empty())
@@ -107,7 +109,7 @@ api_status not_served() {
 }
 
 api_status not_acceptable() {
-  return {406, "NotAcceptable", "only the following media types are accepted: application/json", {}};
+  return {406, "NotAcceptable", "only the following media types are accepted: application/json, application/yaml", {}};
 }
 
 api_status already_exists(const resource_kind& kind, std::string_view name, bool terminating) {
@@ -152,6 +154,27 @@ api_status failed_version_precondition(const resource_kind& kind, std::string_vi
                                + "). The object might have been modified");
 }
 
+api_status forbidden(const resource_kind& kind, std::string_view name, std::string_view why) {
+  return about(403, "Forbidden", kind.qualified_plural() + " " + in_quotes(name) + " is forbidden: " + std::string{why}, kind, name);
+}
+
+api_status namespace_ends(const resource_kind& kind, std::string_view name, std::string_view name_space) {
+  const auto where = std::string{name_space};
+  auto out = forbidden(kind, name, "unable to create new content in namespace " + where + " because it is being terminated");
+  out.details->causes.push_back({"NamespaceTerminating", "namespace " + where + " is being terminated", "metadata.namespace"});
+  return out;
+}
+
+api_status expired_token(std::string token) {
+  auto out = expired(
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue "
+    "parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token "
+    "results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and "
+    "now may show up in the list.");
+  out.next = std::move(token);
+  return out;
+}
+
 api_status expired(std::string message) {
   return {410, "Expired", std::move(message), {}};
 }
@@ -169,11 +192,17 @@ api_status unsupported_body_type() {
 }
 
 api_status unsupported_patch_type(bool custom) {
+  auto out = no_apply(custom);
+  out.message += ", application/apply-patch+yaml";
+  return out;
+}
+
+api_status no_apply(bool custom) {
   return {415,
           "UnsupportedMediaType",
           std::string{"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "
-                      "application/merge-patch+json, "}
-            + (custom ? "" : "application/strategic-merge-patch+json, ") + "application/apply-patch+yaml",
+                      "application/merge-patch+json"}
+            + (custom ? "" : ", application/strategic-merge-patch+json"),
           {}};
 }
 

@@ -35,6 +35,7 @@ struct api_status {
   std::string reason; // empty: not written
   std::string message;
   std::optional<status_details> details; // absent: not written; empty: `{}`
+  std::string next = {};                 // a token for the rest of a list
 };
 
 template <class T>
@@ -73,10 +74,18 @@ using api_result = tl::expected<T, api_status>;
                                                  std::string_view recorded);
 [[nodiscard]] api_status failed_version_precondition(const resource_kind& kind, std::string_view name, std::string_view wanted,
                                                      std::string_view recorded);
+/// A write that is never admitted.
+[[nodiscard]] api_status forbidden(const resource_kind& kind, std::string_view name, std::string_view why);
+/// Nothing is made any more in a namespace on its way out.
+[[nodiscard]] api_status namespace_ends(const resource_kind& kind, std::string_view name, std::string_view name_space);
 [[nodiscard]] api_status expired(std::string message);
+/// The list that a token continues is no longer known. `token` goes on with the objects as they are now.
+[[nodiscard]] api_status expired_token(std::string token);
 [[nodiscard]] api_status too_large();
 [[nodiscard]] api_status unsupported_body_type();
 [[nodiscard]] api_status unsupported_patch_type(bool custom);
+/// Server-side apply is not served.
+[[nodiscard]] api_status no_apply(bool custom);
 /// The object is invalid for `causes`. `qualified_kind` is `Sandbox.agents.x-k8s.io` or `Pod`.
 [[nodiscard]] api_status invalid(std::string_view group, std::string_view kind, std::string_view name, std::vector<status_cause> causes);
 [[nodiscard]] api_status invalid(const resource_kind& kind, std::string_view name, std::vector<status_cause> causes);

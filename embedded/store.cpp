@@ -2,7 +2,9 @@
 
 #include "base/random.hpp"
 #include "embedded/patch.hpp"
+#include "embedded/request_body.hpp"
 #include "embedded/schema.hpp"
+#include "embedded/store_facts.hpp"
 
 namespace paddock::embedded {
 
@@ -11,15 +13,9 @@ namespace {
 constexpr std::size_t suffix_length = 5;
 constexpr std::size_t longest_prefix = 63 - suffix_length;
 constexpr int name_attempts = 8;
-constexpr std::int64_t longest_grace = 100LL * 365 * 86400;
 
 const resource_kind& namespace_kind() {
   static const auto* kind = find_kind("", "v1", "namespaces");
-  return *kind;
-}
-
-const resource_kind& pod_kind() {
-  static const auto* kind = find_kind("", "v1", "pods");
   return *kind;
 }
 
@@ -31,34 +27,21 @@ json generational(const json& object) {
   return out;
 }
 
-std::int64_t number_at(const json& object, std::initializer_list<std::string_view> path, std::int64_t otherwise) {
-  const auto* x = find(object, path);
-  return x != nullptr && x->is_number_integer() ? x->get<std::int64_t>() : otherwise;
+/// What a strict decoder would refuse; nothing unless it is asked.
+std::vector<std::string> complaints_of(const write_options& how, const std::vector<std::string>& unknown) {
+  if (!how.strict)
+    return {};
+  auto out = how.twice;
+  for (const auto& x : unknown)
+    out.push_back("unknown field " + in_quotes(x));
+  return out;
 }
 
-bool has_finalizers(const json& object) {
-  const auto* x = find(object, {"metadata", "finalizers"});
-  return x != nullptr && !x->empty();
-}
-
-bool is_terminating(const json& object) {
-  return find(object, {"metadata", "deletionTimestamp"}) != nullptr;
-}
-
-void raise_generation(const resource_kind& kind, json& object) {
-  if (kind.has_generation)
-    object_at(object, "metadata")["generation"] = number_at(object, {"metadata", "generation"}, 0) + 1;
-}
-
-/// How long the pod may take to end; 0: nothing runs, or nothing is to be waited for.
-std::int64_t grace_of(const resource_kind& kind, const json& object, const delete_request& how) {
-  if (kind.kind != "Pod")
-    return 0;
-  const auto phase = text_at(object, {"status", "phase"});
-  if (text_at(object, {"spec", "nodeName"}).empty() || phase == "Succeeded" || phase == "Failed")
-    return 0;
-  const auto wanted = how.grace_seconds.value_or(number_at(object, {"spec", "terminationGracePeriodSeconds"}, 30));
-  return wanted < 0 ? 1 : std::min(wanted, longest_grace);
+std::string strict_text(const std::vector<std::string>& complaints) {
+  std::string out;
+  for (const auto& x : complaints)
+    out += (out.empty() ? "strict decoding error: " : ", ") + x;
+  return out;
 }
 
 /// Kind and version of what was sent must be those of the path.
@@ -89,11 +72,32 @@ std::optional<api_status> place(const resource_kind& kind, const std::string& na
   return std::nullopt;
 }
 
-std::string unknown_text(const std::vector<std::string>& fields) {
-  std::string out = "strict decoding error: ";
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    out += (i == 0 ? "unknown field " : ", unknown field ") + in_quotes(fields[i]);
-  return out;
+/// What this kind of write leaves alone is as it was.
+void keep_the_rest(const resource_kind& kind, store::part which, const json& before, json& after) {
+  if (which == store::part::status || which == store::part::finalizers) {
+    const auto key = which == store::part::status ? "status" : "spec";
+    auto wanted = std::exchange(after, before).value(key, json{});
+    after.erase(key);
+    if (!wanted.is_null())
+      after[key] = std::move(wanted);
+    return;
+  }
+  auto& metadata = object_at(after, "metadata");
+  for (const auto* field : {"uid", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+    if (const auto* x = find(before, {"metadata", field}))
+      metadata[field] = *x;
+    else
+      metadata.erase(field);
+  }
+  const auto keep = [&](const char* key) {
+    after.erase(key);
+    if (const auto* x = member(before, key))
+      after[key] = *x;
+  };
+  if (kind.has_status)
+    keep("status");
+  if (kind.kind == "Namespace")
+    keep("spec");
 }
 
 } // namespace
@@ -144,6 +148,12 @@ api_result<void> store::bootstrap(const std::vector<std::string>& namespaces, in
   return {};
 }
 
+void store::hold(const resource_kind& kind, json object) {
+  const key at{&kind, text_at(object, {"metadata", "namespace"}), text_at(object, {"metadata", "name"})};
+  auto text = encode_json(object);
+  objects_[at] = std::make_shared<const stored_object>(stored_object{&kind, 1, std::move(object), std::move(text)});
+}
+
 // -- reading ------------------------------------------------------------------------------------------------------
 
 api_result<object_ptr> store::get(const resource_kind& kind, const std::string& name_space, const std::string& name) const {
@@ -151,17 +161,6 @@ api_result<object_ptr> store::get(const resource_kind& kind, const std::string& 
   if (found == objects_.end())
     return tl::unexpected{not_found(kind, name)};
   return found->second;
-}
-
-std::vector<object_ptr> store::list(const resource_kind& kind, const std::string& name_space, const selection& what) const {
-  std::vector<object_ptr> out;
-  for (auto it = objects_.lower_bound({&kind, name_space, ""}); it != objects_.end() && it->first.kind == &kind; ++it) {
-    if (!name_space.empty() && it->first.name_space != name_space)
-      break;
-    if (what.matches(it->second->value))
-      out.push_back(it->second);
-  }
-  return out;
 }
 
 const store_event* store::event_after(std::uint64_t version) const {
@@ -217,6 +216,18 @@ api_result<object_ptr> store::commit(const key& at, json value, bool removed, bo
   return now;
 }
 
+/// Why nothing can be made in the namespace: it is not there, or on its way out.
+std::optional<api_status> store::unfit_namespace(const resource_kind& kind, const std::string& name_space, const std::string& name) const {
+  if (!kind.namespaced)
+    return std::nullopt;
+  const auto found = objects_.find({&namespace_kind(), "", name_space});
+  if (found == objects_.end())
+    return not_found(namespace_kind(), name_space);
+  if (is_terminating(found->second->value))
+    return namespace_ends(kind, name, name_space);
+  return std::nullopt;
+}
+
 api_result<written> store::create(const resource_kind& kind, const std::string& name_space, json object, instant now, write_options how) {
   if (auto why = other_type(kind, object))
     return tl::unexpected{std::move(*why)};
@@ -234,16 +245,15 @@ api_result<written> store::create(const resource_kind& kind, const std::string& 
       name = prefix + names_.suffix(suffix_length);
     metadata["name"] = name;
   }
-  if (kind.namespaced && !objects_.contains({&namespace_kind(), "", name_space}))
-    return tl::unexpected{not_found(namespace_kind(), name_space)};
+  if (auto why = unfit_namespace(kind, name_space, name))
+    return tl::unexpected{std::move(*why)};
   // What the server alone says.
   for (const auto* field : {"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"})
     metadata.erase(field);
   object.erase("status");
   auto unknown = prune(kind, object);
-  if (how.strict && !unknown.empty())
-    return tl::unexpected{bad_request(std::string{kind.kind} + " in version \"" + std::string{kind.version} + "\" cannot be handled as a "
-                                      + std::string{kind.kind} + ": " + unknown_text(unknown))};
+  if (auto complaints = complaints_of(how, unknown); !complaints.empty())
+    return tl::unexpected{not_strict(kind.version, kind.kind, complaints)};
   set_defaults(kind, object);
   if (auto causes = check_new(kind, object); !causes.empty())
     return tl::unexpected{invalid(kind, name, std::move(causes))};
@@ -302,34 +312,13 @@ api_result<written> store::update(const resource_kind& kind, const std::string& 
     auto cause = field_invalid("metadata.uid", in_quotes(sent_uid), "field is immutable");
     return tl::unexpected{invalid(kind, name, kind.custom ? std::vector{cause, cause} : std::vector{cause})};
   }
-  // What this kind of write leaves alone.
-  if (which == part::status) {
-    auto status = member(after, "status") != nullptr ? std::optional{after["status"]} : std::nullopt;
-    after = before;
-    after.erase("status");
-    if (status && !status->is_null())
-      after["status"] = std::move(*status);
-  } else {
-    auto& metadata = object_at(after, "metadata");
-    for (const auto* field : {"uid", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
-      if (const auto* x = find(before, {"metadata", field}))
-        metadata[field] = *x;
-      else
-        metadata.erase(field);
-    }
-    if (kind.has_status) {
-      after.erase("status");
-      if (const auto* x = member(before, "status"))
-        after["status"] = *x;
-    }
-  }
+  keep_the_rest(kind, which, before, after);
   const auto sent_text = how.strict ? encode_json(after) : std::string{};
   auto unknown = prune(kind, after);
-  if (how.strict && !unknown.empty())
+  if (auto complaints = complaints_of(how, unknown); !complaints.empty())
     return tl::unexpected{how_sent == form::patch
-                            ? invalid("", "", "", {field_invalid("patch", in_quotes(sent_text), unknown_text(unknown))})
-                            : bad_request(std::string{kind.kind} + " in version \"" + std::string{kind.version}
-                                          + "\" cannot be handled as a " + std::string{kind.kind} + ": " + unknown_text(unknown))};
+                            ? invalid("", "", "", {field_invalid("patch", in_quotes(sent_text), strict_text(complaints))})
+                            : not_strict(kind.version, kind.kind, complaints)};
   if (which == part::main)
     set_defaults(kind, after);
   if (auto causes = check_change(kind, before, after, which == part::status); !causes.empty())
@@ -343,87 +332,18 @@ api_result<written> store::update(const resource_kind& kind, const std::string& 
   if (generational(after) != generational(before))
     raise_generation(kind, after);
   // The last finalizer is gone: so is the object.
-  const bool ends = is_terminating(after) && !has_finalizers(after) && number_at(after, {"metadata", "deletionGracePeriodSeconds"}, 0) == 0;
-  auto done = commit(at, std::move(after), ends, how.dry_run);
+  const bool ends = is_terminating(after) && !is_held(kind, after) && number_at(after, {"metadata", "deletionGracePeriodSeconds"}, 0) == 0;
+  // Watchers hear of it as it was kept last, who has ended it gets what that made of it.
+  auto done = commit(at, ends ? before : after, ends, how.dry_run);
   if (!done)
     return tl::unexpected{done.error()};
-  return written{std::move(*done), std::move(unknown)};
-}
-
-api_result<deleted> store::remove(const resource_kind& kind, const std::string& name_space, const std::string& name,
-                                  const delete_request& how, instant now) {
-  key at{&kind, name_space, name};
-  auto found = objects_.find(at);
-  if (found == objects_.end())
-    return tl::unexpected{not_found(kind, name)};
-  const auto stored = found->second;
-  auto object = stored->value;
-  if (const auto uid = text_at(object, {"metadata", "uid"}); how.uid && *how.uid != uid)
-    return tl::unexpected{failed_uid_precondition(kind, name, *how.uid, uid)};
-  if (const auto version = std::to_string(stored->version); how.version && *how.version != version)
-    return tl::unexpected{failed_version_precondition(kind, name, *how.version, version)};
-  if (how.admit)
-    if (auto admitted = how.admit(nullptr, &object); !admitted)
-      return tl::unexpected{admitted.error()};
-  const auto grace = grace_of(kind, object, how);
-  if (grace == 0 && !has_finalizers(object)) {
-    auto done = commit(at, std::move(object), true, how.dry_run);
-    if (!done)
-      return tl::unexpected{done.error()};
-    return deleted{std::move(*done), true};
-  }
-  // It goes later. A second request can only make that earlier.
-  auto& metadata = object_at(object, "metadata");
-  if (is_terminating(object)) {
-    const auto had = number_at(object, {"metadata", "deletionGracePeriodSeconds"}, 0);
-    if (grace >= had)
-      return deleted{stored, false};
-    const auto asked = read_instant(text_at(metadata, {"deletionTimestamp"})).value_or(instant{}) - std::chrono::seconds{had};
-    metadata["deletionTimestamp"] = rfc3339_seconds(asked + std::chrono::seconds{grace});
-  } else {
-    metadata["deletionTimestamp"] = rfc3339_seconds(now + std::chrono::seconds{grace});
-    raise_generation(kind, object);
-  }
-  object_at(object, "metadata")["deletionGracePeriodSeconds"] = grace;
-  auto done = commit(at, std::move(object), false, how.dry_run);
-  if (!done)
-    return tl::unexpected{done.error()};
-  return deleted{std::move(*done), false};
-}
-
-api_result<void> store::bind(const std::string& name_space, const std::string& name, const json& binding, instant now) {
-  const auto& kind = pod_kind();
-  const auto node = text_at(binding, {"target", "name"});
-  if (const auto sent = text_at(binding, {"metadata", "name"}); !sent.empty() && sent != name)
-    return tl::unexpected{bad_request("the name of the object (" + sent + ") does not match the name on the URL (" + name + ")")};
-  if (node.empty())
-    return tl::unexpected{invalid("", "Binding", name, {field_required("target.name")})};
-  if (const auto target = text_at(binding, {"target", "kind"}); !target.empty() && target != "Node")
-    return tl::unexpected{invalid("", "Binding", name, {field_unsupported("target.kind", in_quotes(target), {"Node", "<empty>"})})};
-  auto found = get(kind, name_space, name);
-  if (!found)
-    return tl::unexpected{found.error()};
-  auto pod = (*found)->value;
-  if (const auto sent = text_at(binding, {"metadata", "uid"}); !sent.empty() && sent != text_at(pod, {"metadata", "uid"}))
-    return tl::unexpected{conflict_uid(kind, name_space, name, sent, text_at(pod, {"metadata", "uid"}))};
-  if (is_terminating(pod))
-    return tl::unexpected{conflict(kind, "binding", name, "pod " + name + " is being deleted, cannot be assigned to a host")};
-  if (const auto other = text_at(pod, {"spec", "nodeName"}); !other.empty())
-    return tl::unexpected{conflict(kind, "binding", name, "pod " + name + " is already assigned to node " + in_quotes(other))};
-  object_at(pod, "spec")["nodeName"] = node;
-  auto& conditions = object_at(pod, "status")["conditions"];
-  json scheduled{{"type", "PodScheduled"}, {"status", "True"}, {"lastProbeTime", nullptr}, {"lastTransitionTime", rfc3339_seconds(now)}};
-  if (!conditions.is_array())
-    conditions = json::array();
-  auto same = std::find_if(conditions.begin(), conditions.end(), [](const json& x) { return text_at(x, {"type"}) == "PodScheduled"; });
-  if (same == conditions.end())
-    conditions.push_back(std::move(scheduled));
-  else
-    *same = std::move(scheduled);
-  auto done = commit({&kind, name_space, name}, std::move(pod), false, false);
-  if (!done)
-    return tl::unexpected{done.error()};
-  return {};
+  if (!ends)
+    return written{std::move(*done), std::move(unknown)};
+  if (!how.dry_run)
+    after["metadata"]["resourceVersion"] = std::to_string((*done)->version);
+  auto text = encode_json(after);
+  return written{std::make_shared<const stored_object>(stored_object{&kind, (*done)->version, std::move(after), std::move(text)}),
+                 std::move(unknown)};
 }
 
 } // namespace paddock::embedded

@@ -51,9 +51,10 @@ struct store_names {
 using admission_hook = std::function<api_result<void>(const json* object, const json* old)>;
 
 struct write_options {
-  bool dry_run = false;      // answer as if it were done; nothing is kept
-  bool strict = false;       // refuse unknown fields where they would be taken out
-  admission_hook admit = {}; // empty: everything is admitted
+  bool dry_run = false;                // answer as if it were done; nothing is kept
+  bool strict = false;                 // refuse unknown fields where they would be taken out
+  std::vector<std::string> twice = {}; // what a strict decoder says of the text that was sent, besides
+  admission_hook admit = {};           // empty: everything is admitted
 };
 
 struct written {
@@ -61,10 +62,14 @@ struct written {
   std::vector<std::string> unknown_fields; // that were taken out
 };
 
+/// What becomes of the objects that an object owns.
+enum class propagation { background, foreground, orphan };
+
 struct delete_request {
   std::optional<std::string> uid = {}; // preconditions, looked at in this order
   std::optional<std::string> version = {};
   std::optional<std::int64_t> grace_seconds = {}; // absent: what the object says
+  std::optional<propagation> children = {};       // absent: what an earlier request said, else the background
   bool dry_run = false;
   admission_hook admit = {}; // empty: everything is admitted
 };
@@ -74,17 +79,39 @@ struct deleted {
   bool gone = false; // false: it is terminating and stays readable
 };
 
+/// Where an object stands among those of its kind: lists are in this order.
+struct list_key {
+  std::string name_space;
+  std::string name;
+  friend auto operator<=>(const list_key&, const list_key&) = default;
+};
+
+/// What a list is about.
+struct list_query {
+  std::string name_space = {}; // empty: all
+  selection what = {};
+  std::optional<std::uint64_t> version = {}; // absent: as it is now; else not before the store's floor
+  std::optional<list_key> after = {};        // what stands up to here is left out
+  std::size_t limit = 0;                     // 0: none
+};
+
+struct listed {
+  std::vector<object_ptr> items;
+  bool more = false;
+  std::optional<std::size_t> remaining; // how many more; absent when only a search would tell
+};
+
 /// The objects of the built-in cluster, in memory, with the semantics of the API server: uids, one rising
 /// resourceVersion, generation, defaults, graceful deletion, and the latest writes for watches. With a journal, a write is
 /// answered after the journal has it, and a write that the journal refuses changes nothing.
 ///
-/// Not kept: managedFields. Not done: the finalizer that protects claims in use, deletion of namespaces.
+/// Not kept: managedFields. Not done: what controllers do, as the finalizer that protects claims in use, and emptying a namespace.
 class store {
 public:
   using instant = time_source::wall_clock::time_point;
   /// From the stored object to the wanted one.
   using edit = std::function<api_result<json>(const json&)>;
-  enum class part { main, status };
+  enum class part { main, status, finalizers }; // the last: `spec.finalizers` of a namespace
   enum class form { put, patch };
 
   /// `journal` may be null and otherwise outlives the store.
@@ -97,11 +124,24 @@ public:
   /// Makes each of these namespaces unless it exists.
   api_result<void> bootstrap(const std::vector<std::string>& namespaces, instant now);
 
+  /// Takes an object that is made anew at each start: it is no write, stands in no journal, and no watch hears of it. It says its own
+  /// name, uid and version.
+  void hold(const resource_kind& kind, json object);
+  /// Serves Cilium's policies, too.
+  void serve_cilium() noexcept {
+    cilium_ = true;
+  }
+  [[nodiscard]] bool serves(const resource_kind& kind) const noexcept {
+    return !kind.optional || cilium_;
+  }
+
   // -- reading ----------------------------------------------------------------------------------------------------
 
   [[nodiscard]] api_result<object_ptr> get(const resource_kind& kind, const std::string& name_space, const std::string& name) const;
   /// In the order of namespace and name; an empty namespace means all.
   [[nodiscard]] std::vector<object_ptr> list(const resource_kind& kind, const std::string& name_space, const selection& what) const;
+  /// A page of a list, as it is now or was at a version that is still known.
+  [[nodiscard]] listed page(const resource_kind& kind, const list_query& query) const;
   /// Of the last write.
   [[nodiscard]] std::uint64_t version() const noexcept {
     return version_;
@@ -124,7 +164,7 @@ public:
   api_result<deleted> remove(const resource_kind& kind, const std::string& name_space, const std::string& name, const delete_request& how,
                              instant now);
   /// Gives a pod without a node to the one that `binding` names.
-  api_result<void> bind(const std::string& name_space, const std::string& name, const json& binding, instant now);
+  api_result<void> bind(const std::string& name_space, const std::string& name, const json& binding, instant now, bool dry_run = false);
 
 private:
   struct key {
@@ -135,12 +175,15 @@ private:
   };
 
   [[nodiscard]] static std::string journal_key(const key& at);
+  [[nodiscard]] std::optional<api_status> unfit_namespace(const resource_kind& kind, const std::string& name_space,
+                                                          const std::string& name) const;
   api_result<object_ptr> commit(const key& at, json value, bool removed, bool dry_run);
   void remember(store_event event);
 
   journal_port* journal_;
   store_bounds bounds_;
   store_names names_;
+  bool cilium_ = false;
   std::map<key, object_ptr> objects_;
   std::size_t bytes_ = 0;
   std::uint64_t version_ = 1;

@@ -39,10 +39,17 @@ bool store_watch::about(const object_ptr& object) const {
          && request_.what.matches(object->value);
 }
 
-std::string store_watch::next(std::size_t bytes) {
+std::string store_watch::line_of(std::string_view type, const json& value, const std::string& text, store::instant now) {
+  const bool first = std::exchange(first_, false);
+  return line(type, request_.show ? request_.show(value, text, first, now) : text);
+}
+
+std::string store_watch::next(std::size_t bytes, store::instant now) {
   std::string out;
-  while (told_ < initial_.size() && out.size() < bytes)
-    out += line("ADDED", initial_[told_++]->text);
+  while (told_ < initial_.size() && out.size() < bytes) {
+    const auto& x = *initial_[told_++];
+    out += line_of("ADDED", x.value, x.text, now);
+  }
   if (told_ < initial_.size())
     return out;
   initial_.clear();
@@ -52,7 +59,7 @@ std::string store_watch::next(std::size_t bytes) {
     const json mark{{"apiVersion", request_.kind->api_version()},
                     {"kind", request_.kind->kind},
                     {"metadata", {{"annotations", {{"k8s.io/initial-events-end", "true"}}}, {"resourceVersion", std::to_string(at_)}}}};
-    out += line("BOOKMARK", encode_json(mark));
+    out += line_of("BOOKMARK", mark, encode_json(mark), now);
   }
   while (!ended_ && out.size() < bytes) {
     if (at_ < objects_.floor() || at_ > objects_.version())
@@ -64,24 +71,24 @@ std::string store_watch::next(std::size_t bytes) {
     const bool was = about(event->before);
     const bool is = !event->deleted && about(event->now);
     if (is) {
-      out += line(was ? "MODIFIED" : "ADDED", event->now->text);
+      out += line_of(was ? "MODIFIED" : "ADDED", event->now->value, event->now->text, now);
     } else if (was && event->deleted) {
-      out += line("DELETED", event->now->text);
+      out += line_of("DELETED", event->now->value, event->now->text, now);
     } else if (was) {
       // It no longer matches: the watcher hears of it as it was, under the version of the write.
       auto gone = event->before->value;
       gone["metadata"]["resourceVersion"] = std::to_string(event->version);
-      out += line("DELETED", encode_json(gone));
+      out += line_of("DELETED", gone, encode_json(gone), now);
     }
   }
   return out;
 }
 
-std::string store_watch::bookmark() const {
+std::string store_watch::bookmark(store::instant now) {
   const json mark{{"apiVersion", request_.kind->api_version()},
                   {"kind", request_.kind->kind},
                   {"metadata", {{"creationTimestamp", nullptr}, {"resourceVersion", std::to_string(at_)}}}};
-  return line("BOOKMARK", encode_json(mark));
+  return line_of("BOOKMARK", mark, encode_json(mark), now);
 }
 
 } // namespace paddock::embedded

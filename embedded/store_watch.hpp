@@ -15,6 +15,8 @@ struct watch_request {
   std::optional<std::uint64_t> from = {}; // absent: the objects as they are now come first, as ADDED
   bool end_of_initial = false;            // a bookmark says where the first objects end
   bool bookmarks = false;
+  /// Writes an event's object; empty: as it is stored. `first`: it is the first of the watch.
+  std::function<std::string(const json& value, const std::string& text, bool first, store::instant now)> show = {};
 };
 
 /// One watch: turns the store's writes into lines. A watcher that is behind costs nothing, because the writes are kept
@@ -25,9 +27,9 @@ public:
   store_watch(const store& objects, watch_request request);
 
   /// The next lines, at most about `bytes` of them; empty: nothing has happened since.
-  [[nodiscard]] std::string next(std::size_t bytes);
+  [[nodiscard]] std::string next(std::size_t bytes, store::instant now = {});
   /// A line that says up to where everything was told.
-  [[nodiscard]] std::string bookmark() const;
+  [[nodiscard]] std::string bookmark(store::instant now = {});
   /// No further line comes.
   [[nodiscard]] bool ended() const noexcept {
     return ended_;
@@ -38,6 +40,7 @@ public:
 
 private:
   [[nodiscard]] std::string expire(std::uint64_t oldest);
+  [[nodiscard]] std::string line_of(std::string_view type, const json& value, const std::string& text, store::instant now);
   [[nodiscard]] bool about(const object_ptr& object) const;
 
   const store& objects_;
@@ -47,6 +50,7 @@ private:
   bool initial_end_ = false;
   std::uint64_t at_ = 0;
   bool ended_ = false;
+  bool first_ = true;
 };
 
 } // namespace paddock::embedded

@@ -2,6 +2,10 @@
 
 #include "base/random.hpp"
 #include "embedded/authentication_review.hpp"
+#include "embedded/custom_definitions.hpp"
+#include "embedded/event_expiry.hpp"
+#include "embedded/flows/pod_log_reader.hpp"
+#include "embedded/resource_answer.hpp"
 #include "embedded/store_watch.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -26,6 +30,8 @@ constexpr std::size_t watch_piece = 256 * 1024;
 constexpr auto peer_check = 5s; // how soon a watch whose client has gone ends
 constexpr auto bookmark_every = 60s;
 constexpr auto longest_watch = 30min; // unless the client says otherwise
+constexpr auto log_check = 100ms;     // how soon a client hears of a new line
+constexpr auto expiry_every = 60s;    // of events that are an hour old
 
 using bell = asio::steady_timer;
 
@@ -36,6 +42,8 @@ struct core {
     options(std::move(from)),
     objects(options.journal, options.bounds),
     gate(objects, std::exchange(options.tokens, {}), std::exchange(options.signing_key, {})) {
+    if (options.cilium)
+      objects.serve_cilium();
   }
 
   flow_time& time;
@@ -43,6 +51,8 @@ struct core {
   store objects;
   request_gate gate;
   std::list<bell*> watchers; // to ring after each write
+  std::size_t followed = 0;  // logs
+  time_source::clock::time_point expired_at = {};
   std::uint64_t arrived = 0;
   mutable std::mutex guard; // of the log
   std::deque<logged_request> log;
@@ -62,8 +72,12 @@ struct core {
       x->expires_at(bell::time_point::min());
   }
 
-  std::variant<api_answer, watch_start> carry_out(const api_call& call) {
+  outcome carry_out(const api_call& call) {
     const auto before = objects.version();
+    if (time.now() - expired_at >= expiry_every) {
+      expired_at = time.now();
+      expire_events(objects, time.wall());
+    }
     gate.catch_up();
     auto out = serve(objects, call, &gate, time.wall());
     if (objects.version() != before)
@@ -123,9 +137,9 @@ asio::awaitable<void> run_watch(std::shared_ptr<core> of, http_responder& to, wa
   while (told) {
     // From here to the wait nothing else runs: a write is either seen now or rings.
     mine.expires_at(bell::time_point::max());
-    auto piece = lines.next(watch_piece);
+    auto piece = lines.next(watch_piece, of->time.wall());
     if (piece.empty() && lines.request().bookmarks && of->time.now() >= mark_at) {
-      piece = lines.bookmark();
+      piece = lines.bookmark(of->time.wall());
       mark_at = of->time.now() + bookmark_every;
     }
     if (!piece.empty()) {
@@ -151,6 +165,50 @@ asio::awaitable<void> run_watch(std::shared_ptr<core> of, http_responder& to, wa
     told = co_await to.end();
 }
 
+/// Whether a log may still grow: the pod is there and its container has not ended.
+bool may_grow(const core& of, const log_request& what) {
+  const auto pod = of.objects.get(*find_kind("", "v1", "pods"), what.name_space, what.pod);
+  return what.follow && pod && may_write((*pod)->value, what);
+}
+
+asio::awaitable<void> run_log(std::shared_ptr<core> of, http_responder& to, log_request what) {
+  if (of->followed >= of->options.watches) {
+    co_await send(to, to_answer(too_many_requests()));
+    co_return;
+  }
+  auto reader = pod_log_reader::open(of->options.logs, what);
+  if (!reader) {
+    co_await send(to, to_answer(bad_request(reader.error())));
+    co_return;
+  }
+  const auto count = std::shared_ptr<void>{(++of->followed, nullptr), [of](void*) { --of->followed; }};
+  http_headers headers{{"Content-Type", "text/plain"}};
+  auto told = co_await to.begin(200, std::move(headers));
+  for (auto last = false; told;) {
+    // What is written before the container has ended is told in any case.
+    const auto grows = may_grow(*of, what) && !reader->ended();
+    auto piece = reader->next(watch_piece);
+    if (!piece.empty()) {
+      told = co_await to.chunk(std::move(piece));
+      continue;
+    }
+    if (!grows && std::exchange(last, true))
+      break;
+    auto early = co_await withdrawn();
+    if (early)
+      break;
+    if (!what.follow)
+      continue;
+    co_await of->time.sleep_until(of->time.now() + log_check);
+    auto late = co_await withdrawn();
+    if (late)
+      break;
+    told = co_await to.chunk(std::string{});
+  }
+  if (told)
+    told = co_await to.end();
+}
+
 /// Says nothing until the peer or the server has gone.
 asio::awaitable<void> stay_silent(std::shared_ptr<core> of, http_responder& to) {
   for (;;) {
@@ -165,9 +223,11 @@ asio::awaitable<void> stay_silent(std::shared_ptr<core> of, http_responder& to) 
   to.abort();
 }
 
-/// The body as far as the log may have it: nothing of one that may hold a token.
+/// The body as far as the log may have it: nothing of one that may hold a token, and nothing of a Secret.
 std::string loggable(const api_call& call) {
-  return carries_token(call.target) ? "[secret]" : call.body.substr(0, logged_body);
+  const auto target = parse_target(call.target);
+  const bool secret = !target || carries_token(call.target) || read_attributes(call.method, *target).resource == "secrets";
+  return secret ? "[secret]" : call.body.substr(0, logged_body);
 }
 
 asio::awaitable<void> answer(std::shared_ptr<core> of, http_request what, http_responder& to) {
@@ -186,7 +246,7 @@ asio::awaitable<void> answer(std::shared_ptr<core> of, http_request what, http_r
   if (wrong.delay > 0ms)
     co_await of->time.sleep_until(of->time.now() + wrong.delay);
   // -- who asks --
-  auto got = std::variant<api_answer, watch_start>{};
+  auto got = outcome{};
   if (!user)
     got = to_answer(unauthorized());
   else if (wrong.commit || wrong.end == fault::ending::answer)
@@ -201,6 +261,9 @@ asio::awaitable<void> answer(std::shared_ptr<core> of, http_request what, http_r
     co_await send(to, std::move(other));
   } else if (auto* ready = std::get_if<api_answer>(&got)) {
     co_await send(to, std::move(*ready));
+  } else if (auto* log = std::get_if<log_request>(&got)) {
+    auto wanted = std::move(*log);
+    co_await run_log(of, to, std::move(wanted));
   } else {
     auto start = std::move(std::get<watch_start>(got));
     co_await run_watch(of, to, std::move(start));
@@ -242,6 +305,7 @@ tl::expected<std::unique_ptr<api_server>, std::string> make_api_server(asio::any
     return tl::unexpected{taken.error()};
   if (auto made = of->objects.bootstrap(of->options.namespaces, time.wall()); !made)
     return tl::unexpected{"the namespaces cannot be made: " + made.error().message};
+  hold_definitions(of->objects, time.wall());
   if (auto made = of->gate.bootstrap(time.wall()); !made)
     return tl::unexpected{"the roles of every cluster cannot be made: " + made.error().message};
   auto http = make_http_server(std::move(lane), std::move(listen),

@@ -8,6 +8,7 @@
 #include "embedded/store.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -34,7 +35,9 @@ struct api_server_options {
   journal_port* journal = nullptr;                               // outlives the server; null: objects live in memory only
   journal_image stored;                                          // what the journal held
   store_bounds bounds;
-  std::size_t watches = 512;   // more are answered 429
+  std::size_t watches = 512;   // more are answered 429; the same for logs that are read
+  std::filesystem::path logs;  // of the pods of this process (pod_log.hpp); empty: there are none
+  bool cilium = false;         // serve Cilium's policies, too
   std::size_t log_entries = 0; // latest requests kept for `requests`; 0: none
   /// Asked once for each request, on the server's thread, before it is carried out.
   std::function<std::optional<fault>(const logged_request&)> faults;

@@ -57,7 +57,9 @@ public:
     serving.http.certificate = identity->certificate;
     serving.http.key = identity->key;
     serving.tokens.push_back({token_, {"admin", {"system:masters"}}});
-    serving.namespaces = {"default", "kube-system", "kube-node-lease"};
+    serving.logs = folder_->path() / "logs";
+    serving.cilium = options_.cilium;
+    serving.namespaces = {"default", "kube-system", "kube-public", "kube-node-lease"};
     if (std::find(serving.namespaces.begin(), serving.namespaces.end(), options_.name_space) == serving.namespaces.end())
       serving.namespaces.push_back(options_.name_space);
     if (options_.data_dir) {

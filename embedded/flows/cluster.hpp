@@ -19,6 +19,7 @@ struct cluster_options {
   std::optional<std::filesystem::path> data_dir; // absent: objects in memory, disks in a temporary folder
   std::filesystem::path guest_program;           // the paddock-guest to run for each pod
   std::string name_space = "default";            // where the default template is put
+  bool cilium = false;                           // serve Cilium's policies, too; nobody enforces them
   std::function<void(std::string)> log;          // one line a call, for people
 };
 

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::embedded {
+
+/// The paths of the members that an object in the JSON text has twice (`spec.containers[0].name`), in their order. @pre it is JSON.
+[[nodiscard]] std::vector<std::string> duplicate_members(std::string_view text);
+
+} // namespace paddock::embedded

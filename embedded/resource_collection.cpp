@@ -1,0 +1,83 @@
+#include "embedded/resource_answer.hpp"
+#include "embedded/resource_servant.hpp"
+
+namespace paddock::embedded {
+
+std::optional<api_status> servant::behind(std::optional<std::uint64_t> at_least) const {
+  if (at_least && *at_least > of_.objects.version())
+    return version_too_new(*at_least, of_.objects.version());
+  return std::nullopt;
+}
+
+outcome servant::list() {
+  auto how = read_list_parameters(kind_, of_.where.name_space, of_.target);
+  if (!how)
+    return to_answer(how.error());
+  list_query query{.name_space = of_.where.name_space, .what = std::move(how->what), .version = how->exactly, .limit = how->limit};
+  if (how->from) {
+    query.after = how->from->after;
+    if (how->from->version != 0)
+      query.version = how->from->version;
+  }
+  if (auto why = behind(query.version ? query.version : how->at_least))
+    return to_answer(*why);
+  if (query.version && *query.version < of_.objects.floor())
+    return to_answer(how->from ? expired_token(to_token({0, how->from->after}, query.name_space))
+                               : expired("The resourceVersion for the provided list is too old."));
+  const auto page = of_.objects.page(kind_, query);
+  list_position at;
+  at.version = query.version.value_or(of_.objects.version());
+  if (page.more) {
+    const auto& last = page.items.back()->value;
+    at.next = to_token({at.version, {text_at(last, {"metadata", "namespace"}), text_at(last, {"metadata", "name"})}}, query.name_space);
+    at.remaining = page.remaining;
+  }
+  return make_answer(200, shown_.list(page.items, at), shown_.content_type());
+}
+
+outcome servant::watch() {
+  auto how = read_watch_parameters(kind_, of_.target);
+  if (!how)
+    return to_answer(how.error());
+  if (auto why = behind(how->at_least))
+    return to_answer(*why);
+  watch_start out;
+  out.request.kind = &kind_;
+  out.request.name_space = of_.where.name_space;
+  out.request.what = std::move(how->what);
+  out.request.from = how->from;
+  if (!how->from && !how->initial)
+    out.request.from = of_.objects.version();
+  out.request.end_of_initial = how->end_of_initial;
+  out.request.bookmarks = how->bookmarks;
+  out.timeout = how->timeout;
+  if (of_.shape.what != representation::form::object)
+    out.request.show = [kind = &kind_, shape = of_.shape](const json& value, const std::string& text, bool first, store::instant now) {
+      return presentation{*kind, shape, now}.event(value, text, first);
+    };
+  return out;
+}
+
+outcome servant::remove_all() {
+  auto how = read_delete_options(of_.target, of_.call.content_type, of_.call.body);
+  if (!how)
+    return to_answer(how.error());
+  auto what = read_list_parameters(kind_, of_.where.name_space, of_.target);
+  if (!what)
+    return to_answer(what.error());
+  const list_position at{of_.objects.version()};
+  const auto found =
+    of_.objects.page(kind_, {.name_space = of_.where.name_space, .what = std::move(what->what), .limit = what->limit}).items;
+  for (const auto& x : found) {
+    const auto name = text_at(x->value, {"metadata", "name"});
+    how->admit = admission("DELETE", how->dry_run, name);
+    const auto done = of_.objects.remove(kind_, of_.where.name_space, name, *how, of_.now);
+    if (!done && done.error().code != 404)
+      return to_answer(done.error());
+  }
+  auto out = make_answer(200, shown_.list(found, at), shown_.content_type());
+  add_warnings(out, warnings_);
+  return out;
+}
+
+} // namespace paddock::embedded

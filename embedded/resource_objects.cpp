@@ -1,0 +1,185 @@
+#include "embedded/duplicate_members.hpp"
+#include "embedded/patch.hpp"
+#include "embedded/request_body.hpp"
+#include "embedded/resource_answer.hpp"
+#include "embedded/resource_servant.hpp"
+#include "embedded/strategic_merge.hpp"
+
+namespace paddock::embedded {
+
+namespace {
+
+using unknown_fields = write_parameters::unknown_fields;
+
+std::vector<std::string> duplicates_in(const std::string& body) {
+  std::vector<std::string> out;
+  for (const auto& path : duplicate_members(body))
+    out.push_back("duplicate field " + in_quotes(path));
+  return out;
+}
+
+/// A strategic merge patch is any object, too; its failures are worded in another way.
+api_result<json> parse_strategic(const std::string& body) {
+  auto parsed = parse_json(body);
+  if (!parsed)
+    return tl::unexpected{bad_request(parsed.error())};
+  if (!parsed->is_object())
+    return tl::unexpected{
+      bad_request(std::string{"json: cannot unmarshal "} + parsed->type_name() + " into Go value of type map[string]interface {}")};
+  return std::move(*parsed);
+}
+
+} // namespace
+
+// -- what every write shares --------------------------------------------------------------------------------------
+
+admission_hook servant::admission(std::string_view operation, bool dry_run, std::string name) {
+  if (of_.gate == nullptr)
+    return {};
+  auto what = of_.what;
+  if (!name.empty())
+    what.name = std::move(name);
+  return [this, what, operation, dry_run](const json* object, const json* old) {
+    return of_.gate->admit({of_.call.user, what, kind_, operation, dry_run, object, old}, warnings_);
+  };
+}
+
+api_result<write_options> servant::options_of(std::string_view options, std::string_view operation, write_parameters& sent) {
+  auto read = read_write_parameters(of_.target, options);
+  if (!read)
+    return tl::unexpected{read.error()};
+  sent = *read;
+  write_options out;
+  out.dry_run = sent.dry_run;
+  out.strict = sent.unknown == unknown_fields::refused;
+  out.admit = admission(operation, out.dry_run);
+  return out;
+}
+
+outcome servant::finish(unsigned status, const api_result<written>& done, const write_parameters& sent,
+                        const std::vector<std::string>& twice) {
+  if (!done)
+    return to_answer(done.error());
+  auto out = make_answer(status, shown_.object(done->object->value, done->object->text), shown_.content_type());
+  std::vector<std::string> texts;
+  if (sent.unknown == unknown_fields::warned_of) {
+    texts = twice;
+    for (const auto& field : done->unknown_fields)
+      texts.push_back("unknown field " + in_quotes(field));
+  }
+  texts.insert(texts.end(), warnings_.begin(), warnings_.end());
+  add_warnings(out, texts);
+  return out;
+}
+
+// -- objects ------------------------------------------------------------------------------------------------------
+
+outcome servant::get() {
+  if (const auto text = of_.target.query_text("resourceVersion"); !text.empty()) {
+    const auto wanted = read_number(text);
+    if (!wanted)
+      return to_answer(bad_request("invalid resource version: resourceVersion: Invalid value: " + in_quotes(text)
+                                   + ": strconv.ParseUint: parsing " + in_quotes(text) + ": invalid syntax"));
+    if (auto why = behind(wanted))
+      return to_answer(*why);
+  }
+  const auto found = of_.objects.get(kind_, of_.where.name_space, of_.where.name);
+  if (!found)
+    return to_answer(found.error());
+  return make_answer(200, shown_.object((*found)->value, (*found)->text), shown_.content_type());
+}
+
+outcome servant::create() {
+  write_parameters sent;
+  auto how = options_of("CreateOptions", "CREATE", sent);
+  if (!how)
+    return to_answer(how.error());
+  auto body = read_body(kind_, of_.call.content_type, of_.call.body);
+  if (!body)
+    return to_answer(body.error());
+  how->twice = body->twice;
+  return finish(201, of_.objects.create(kind_, of_.where.name_space, std::move(body->value), of_.now, *how), sent, body->twice);
+}
+
+outcome servant::review() {
+  if (auto how = read_write_parameters(of_.target, "CreateOptions"); !how)
+    return to_answer(how.error());
+  auto body = read_body(kind_, of_.call.content_type, of_.call.body);
+  if (!body)
+    return to_answer(body.error());
+  if (of_.gate == nullptr)
+    return to_answer(internal_error("this server knows no rights"));
+  auto answered = of_.gate->review(of_.call.user, kind_, of_.where.name_space, std::move(body->value), of_.now);
+  return answered ? make_answer(201, encode_json(*answered)) : to_answer(answered.error());
+}
+
+outcome servant::replace(store::part which) {
+  write_parameters sent;
+  auto how = options_of("UpdateOptions", "UPDATE", sent);
+  if (!how)
+    return to_answer(how.error());
+  auto body = read_body(kind_, of_.call.content_type, of_.call.body);
+  if (!body)
+    return to_answer(body.error());
+  how->twice = body->twice;
+  const auto put = [&](const json&) -> api_result<json> { return body->value; };
+  const auto& at = of_.where;
+  return finish(200, of_.objects.update(kind_, at.name_space, at.name, which, store::form::put, put, *how), sent, body->twice);
+}
+
+api_result<servant::read_patch> servant::read_change(const type_schema* form) const {
+  const auto type = media_type(of_.call.content_type);
+  if (type == "application/json-patch+json") {
+    auto read = parse_json_patch(of_.call.body);
+    if (!read)
+      return tl::unexpected{read.error()};
+    return read_patch{[patch = std::move(*read)](const json& object) { return apply_json_patch(object, patch); }, {}};
+  }
+  if (type == "application/merge-patch+json") {
+    auto read = parse_merge_patch(of_.call.body);
+    if (!read)
+      return tl::unexpected{read.error()};
+    const auto apply = [patch = std::move(*read)](const json& object) -> api_result<json> { return apply_merge_patch(object, patch); };
+    return read_patch{apply, duplicates_in(of_.call.body)};
+  }
+  if (type == "application/strategic-merge-patch+json" && form != nullptr) {
+    auto read = parse_strategic(of_.call.body);
+    if (!read)
+      return tl::unexpected{read.error()};
+    return read_patch{[form, patch = std::move(*read)](const json& object) { return apply_strategic_merge(*form, object, patch); },
+                      duplicates_in(of_.call.body)};
+  }
+  if (type == "application/apply-patch+yaml" || type == "application/apply-patch+cbor")
+    return tl::unexpected{no_apply(form == nullptr)};
+  return tl::unexpected{unsupported_patch_type(form == nullptr)};
+}
+
+outcome servant::patch(store::part which) {
+  write_parameters sent;
+  auto how = options_of("PatchOptions", "UPDATE", sent);
+  if (!how)
+    return to_answer(how.error());
+  auto read = read_change(kind_.custom ? nullptr : schema_of(kind_));
+  if (!read)
+    return to_answer(read.error());
+  how->twice = read->twice;
+  const auto& at = of_.where;
+  return finish(200, of_.objects.update(kind_, at.name_space, at.name, which, store::form::patch, read->apply, *how), sent, read->twice);
+}
+
+outcome servant::remove() {
+  auto how = read_delete_options(of_.target, of_.call.content_type, of_.call.body);
+  if (!how)
+    return to_answer(how.error());
+  how->admit = admission("DELETE", how->dry_run);
+  const auto done = of_.objects.remove(kind_, of_.where.name_space, of_.where.name, *how, of_.now);
+  if (!done)
+    return to_answer(done.error());
+  auto out = done->gone && !kind_.returns_deleted
+               ? gone_answer(kind_, *done->object)
+               : make_answer(200, shown_.object(done->object->value, done->object->text), shown_.content_type());
+  add_warnings(out, warnings_);
+  return out;
+}
+
+} // namespace paddock::embedded

@@ -1,0 +1,154 @@
+#define CAF_SUITE served_writes
+
+#include "tests/embedded/api_world.hpp"
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+constexpr auto merge = "application/merge-patch+json";
+constexpr auto strategic = "application/strategic-merge-patch+json";
+using words = std::vector<std::string>;
+
+} // namespace
+
+// -- bodies -------------------------------------------------------------------------------------------------------
+
+SCENARIO("a body may be YAML") {
+  api_world w;
+  const auto made =
+    w.ask({"POST", w.configs, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: y1\ndata:\n  a: \"1\"\n  b: |\n    c\n    d\n",
+           "application/yaml"});
+  REQUIRE_EQ(made.status, 201u);
+  CHECK_EQ(made.body["data"].dump(), R"({"a":"1","b":"c\nd\n"})");
+  CHECK_EQ(w.ask({"POST", w.configs, "metadata: {name: n}\ndata: {a: 1}\n", "application/yaml"}).status, 400u);
+  const auto broken = w.ask({"POST", w.configs, "apiVersion: v1\nkind: ConfigMap\nmetadata: {\n", "application/yaml"});
+  CHECK_EQ(broken.status, 400u);
+  CHECK(broken.message().starts_with("the object provided is unrecognized (must be of type ConfigMap): yaml: line "));
+}
+
+SCENARIO("YAML that unfolds without end, or is nested without end, is refused") {
+  api_world w;
+  std::string bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n";
+  for (char c = 'b'; c < 'm'; ++c)
+    bomb += std::string{c} + ": &" + c + " [*" + static_cast<char>(c - 1) + ",*" + static_cast<char>(c - 1) + ",*"
+            + static_cast<char>(c - 1) + ",*" + static_cast<char>(c - 1) + ",*" + static_cast<char>(c - 1) + ",*" + static_cast<char>(c - 1)
+            + "]\n";
+  CHECK_EQ(w.ask({"POST", w.configs, bomb, "application/yaml"}).status, 400u);
+  CHECK_EQ(w.ask({"POST", w.configs, std::string(50'000, '['), "application/yaml"}).status, 400u);
+  CHECK_EQ(w.ask({"POST", w.configs, std::string(50'000, '{'), "application/yaml"}).status, 400u);
+}
+
+// The texts are those of a real kube-apiserver 1.36.
+SCENARIO("unknown and doubled fields are ignored, warned of or refused, as the client says") {
+  api_world w;
+  const std::string body = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"d","name":"d"},"data":{"a":"1","a":"2"},"foo":1})";
+  const auto strict = w.ask({"POST", std::string{w.configs} + "?fieldValidation=Strict", body});
+  CHECK_EQ(strict.status, 400u);
+  CHECK_EQ(strict.message(), R"(ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: )"
+                             R"(duplicate field "metadata.name", duplicate field "data.a", unknown field "foo")");
+  const auto warned = w.ask({"POST", std::string{w.configs} + "?dryRun=All", body});
+  CHECK_EQ(warned.status, 201u);
+  CHECK_EQ(warned.warnings, (words{R"(299 - "duplicate field \"metadata.name\"")", R"(299 - "duplicate field \"data.a\"")",
+                                   R"(299 - "unknown field \"foo\"")"}));
+  CHECK(!warned.body.contains("foo"));
+  const auto ignored = w.ask({"POST", std::string{w.configs} + "?fieldValidation=Ignore", body});
+  CHECK_EQ(ignored.status, 201u);
+  CHECK(ignored.warnings.empty());
+  CHECK_EQ(text_at(ignored.body, {"data", "a"}), "2");
+}
+
+SCENARIO("a pod's fields are known down to the last one") {
+  api_world w;
+  const std::string body =
+    R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"b","foo":1,"resources":{"bar":1}}],"zip":1}})";
+  CHECK_EQ(w.ask({"POST", std::string{w.pods} + "?fieldValidation=Strict", body}).message(),
+           R"(Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.containers[0].foo", )"
+           R"(unknown field "spec.containers[0].resources.bar", unknown field "spec.zip")");
+  const auto made = w.ask({"POST", w.pods, body});
+  REQUIRE_EQ(made.status, 201u);
+  CHECK(!made.body["spec"].contains("zip"));
+  CHECK_EQ(w.ask({"POST", w.pods, R"({"metadata":{"name":"q"},"spec":{"containers":[{"name":"a","image":7}]}})"}).status, 400u);
+  CHECK_EQ(w.ask({"PATCH", std::string{w.pods} + "/p?fieldValidation=Strict", R"({"spec":{"zip":1}})", merge}).status, 422u);
+}
+
+SCENARIO("a write that is only tried changes nothing") {
+  api_world w;
+  w.config("a");
+  const auto version = w.objects.version();
+  const auto one = std::string{w.configs} + "/a";
+  const auto made = w.ask({"POST", std::string{w.configs} + "?dryRun=All", R"({"metadata":{"generateName":"x"}})"});
+  CHECK_EQ(made.status, 201u);
+  CHECK(!made.body["metadata"].contains("resourceVersion"));
+  CHECK_EQ(text_at(w.ask({"PATCH", one + "?dryRun=All", R"({"data":{"k":"w"}})", merge}).body, {"data", "k"}), "w");
+  CHECK_EQ(w.ask({"PUT", one + "?dryRun=All", R"({"metadata":{"name":"a"},"data":{}})"}).status, 200u);
+  CHECK_EQ(w.ask({"DELETE", one + "?dryRun=All"}).status, 200u);
+  CHECK_EQ(w.ask({"DELETE", one, R"({"dryRun":["All"]})"}).status, 200u);
+  CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "?dryRun=All"}).status, 200u);
+  CHECK_EQ(w.objects.version(), version);
+  const auto refused = w.ask({"PATCH", one + "?dryRun=Foo", "{}", merge});
+  CHECK_EQ(refused.message(), R"(PatchOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Foo"]: supported values: "All")");
+}
+
+// -- patches ------------------------------------------------------------------------------------------------------
+
+SCENARIO("a strategic merge patch is for built-in kinds, and apply is for none") {
+  api_world w;
+  w.pod("p");
+  const auto got = w.ask({"PATCH", std::string{w.pods} + "/p", R"({"spec":{"containers":[{"name":"main","image":"new:2"}]}})", strategic});
+  REQUIRE_EQ(got.status, 200u);
+  CHECK_EQ(text_at(got.body["spec"]["containers"][0], {"image"}), "new:2");
+  CHECK_EQ(got.body["spec"]["containers"].size(), 1u);
+  CHECK_EQ(w.ask({"PATCH", std::string{w.boxes} + "/s", "{}", strategic}).status, 415u);
+  const auto apply = w.ask({"PATCH", std::string{w.pods} + "/p?fieldManager=m", "{}", "application/apply-patch+yaml"});
+  CHECK_EQ(apply.status, 415u);
+  CHECK_EQ(apply.message().find("apply-patch"), std::string::npos);
+}
+
+// -- deletes ------------------------------------------------------------------------------------------------------
+
+SCENARIO("a collection is deleted as far as the selectors choose it, and answers with what it was") {
+  api_world w;
+  w.config("a", {{"labels", {{"go", "yes"}}}});
+  w.config("b");
+  w.config("c", {{"labels", {{"go", "yes"}}}, {"finalizers", {"x.y/z"}}});
+  const auto gone = w.ask({"DELETE", std::string{w.configs} + "?labelSelector=go%3Dyes"});
+  CHECK_EQ(gone.status, 200u);
+  CHECK_EQ(text_at(gone.body, {"kind"}), "ConfigMapList");
+  CHECK_EQ(names_in(gone.body), (words{"a", "c"}));
+  const auto left = w.get(w.configs).body;
+  CHECK_EQ(names_in(left), (words{"b", "c"}));
+  CHECK(left["items"][1]["metadata"].contains("deletionTimestamp"));
+}
+
+SCENARIO("what becomes of the children is written into the finalizers") {
+  api_world w;
+  const auto finalizers = [&](const std::string& name, const std::string& options) {
+    w.config(name);
+    return w.ask({"DELETE", std::string{w.configs} + "/" + name, options}).body["metadata"]["finalizers"].dump();
+  };
+  CHECK_EQ(finalizers("a", R"({"propagationPolicy":"Foreground"})"), R"(["foregroundDeletion"])");
+  CHECK_EQ(finalizers("b", R"({"propagationPolicy":"Orphan"})"), R"(["orphan"])");
+  CHECK_EQ(finalizers("c", R"({"orphanDependents":true})"), R"(["orphan"])");
+  // A later word counts, and no word leaves the first.
+  CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "/a"}).body["metadata"]["finalizers"].dump(), R"(["foregroundDeletion"])");
+  CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "/a", R"({"propagationPolicy":"Background"})"}).status, 200u);
+  CHECK_EQ(w.get(std::string{w.configs} + "/a").status, 404u);
+  CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "/b", R"({"propagationPolicy":"Orphan","orphanDependents":true})"}).status, 422u);
+}
+
+SCENARIO("a namespace terminates, takes nothing new, and goes when it is finalized") {
+  api_world w;
+  const std::string other = "/api/v1/namespaces/other";
+  const auto ending = w.ask({"DELETE", other}).body;
+  CHECK_EQ(text_at(ending, {"status", "phase"}), "Terminating");
+  const auto late = w.ask({"POST", other + "/configmaps", R"({"metadata":{"name":"late"}})"});
+  CHECK_EQ(late.status, 403u);
+  CHECK_EQ(text_at(late.body["details"]["causes"][0], {"reason"}), "NamespaceTerminating");
+  // Only there are its finalizers changed.
+  CHECK_EQ(w.ask({"PATCH", other, R"({"spec":{"finalizers":null}})", merge}).body["spec"]["finalizers"].size(), 1u);
+  CHECK_EQ(w.ask({"PUT", other + "/finalize", R"({"metadata":{"name":"other"},"spec":{"finalizers":[]}})"}).status, 200u);
+  CHECK_EQ(w.get(other).status, 404u);
+  CHECK_EQ(w.ask({"DELETE", "/api/v1/namespaces/kube-system"}).status, 403u);
+}
