@@ -1,6 +1,5 @@
 #include "embedded/human_age.hpp"
 
-
 namespace paddock::embedded {
 
 namespace {

@@ -1,7 +1,7 @@
 #define CAF_SUITE pod_log_reader
 
-#include "embedded/flows/pod_log_reader.hpp"
 #include "base/time.hpp"
+#include "embedded/flows/pod_log_reader.hpp"
 #include "embedded/pod_log.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
