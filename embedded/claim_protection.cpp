@@ -23,8 +23,9 @@ std::optional<k8s::call> protect_claim(const nlohmann::json& claim) {
 std::optional<k8s::call> release_claim(const nlohmann::json& claim, const std::vector<nlohmann::json>& pods) {
   for (const auto& pod : pods) {
     auto used = claims_of(pod);
-    // An ended pod holds no disk.
-    if (namespace_of(pod) == namespace_of(claim) && !ended(pod) && std::find(used.begin(), used.end(), name_of(claim)) != used.end())
+    // An ended pod holds no disk, and one without a node has none yet.
+    if (namespace_of(pod) == namespace_of(claim) && !ended(pod) && !text_in(pod, "/spec/nodeName").empty()
+        && std::find(used.begin(), used.end(), name_of(claim)) != used.end())
       return std::nullopt;
   }
   return without_finalizer(claim, claim_protection);

@@ -115,6 +115,14 @@ std::variant<std::string, unschedulable> choose_node(const nlohmann::json& pod, 
   return unschedulable{text + "."};
 }
 
+std::optional<unschedulable> waits_for_claim(const nlohmann::json& pod, const std::vector<nlohmann::json>& claims) {
+  const auto used = claims_of(pod);
+  for (const auto& x : claims)
+    if (terminating(x) && std::find(used.begin(), used.end(), name_of(x)) != used.end())
+      return unschedulable{"persistentvolumeclaim \"" + name_of(x) + "\" is being deleted"};
+  return std::nullopt;
+}
+
 k8s::call bind_pod(const nlohmann::json& pod, const std::string& node) {
   return k8s::post("/api/v1/namespaces/" + namespace_of(pod) + "/pods/" + name_of(pod) + "/binding",
                    json{{"apiVersion", "v1"},

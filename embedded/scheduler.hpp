@@ -39,6 +39,10 @@ struct unschedulable {
 [[nodiscard]] std::variant<std::string, unschedulable> choose_node(const nlohmann::json& pod, const std::vector<nlohmann::json>& nodes,
                                                                    const std::map<std::string, node_amounts>& used);
 
+/// Why the pod has to wait whatever the nodes have: a claim that it uses is being deleted, and goes only while no pod with a node uses
+/// it. `claims` are those of its namespace.
+[[nodiscard]] std::optional<unschedulable> waits_for_claim(const nlohmann::json& pod, const std::vector<nlohmann::json>& claims);
+
 /// Gives a pod without a node to `node`, under the pod's uid.
 [[nodiscard]] k8s::call bind_pod(const nlohmann::json& pod, const std::string& node);
 

@@ -8,13 +8,19 @@ using namespace std::chrono_literals;
 
 scheduler::scheduler(control_client& client, informer_set& watched, std::string only_node, boost::asio::any_io_executor lane,
                      std::function<void(std::string)> log) :
-  reconciler(std::move(lane), {&watched.of(collections::pods), &watched.of(collections::nodes)}, std::move(log)),
+  reconciler(std::move(lane), {&watched.of(collections::pods), &watched.of(collections::nodes), &watched.of(collections::claims)},
+             std::move(log)),
   client_(client),
   pods_(watched.of(collections::pods)),
   nodes_(watched.of(collections::nodes)),
+  claims_(watched.of(collections::claims)),
   only_node_(std::move(only_node)) {
   pods_.on_change([this](const object_change& x) { pod_changed(x); });
   nodes_.on_change([this](const object_change&) { look_at_waiting(); });
+  claims_.on_change([this](const object_change& x) {
+    if (!x.after)
+      look_at_waiting();
+  });
 }
 
 void scheduler::pod_changed(const object_change& change) {
@@ -53,6 +59,12 @@ void scheduler::uncount(const std::string& uid) {
 }
 
 std::variant<std::string, unschedulable> scheduler::choose(const nlohmann::json& pod) const {
+  std::vector<nlohmann::json> claims;
+  for (const auto& name : claims_of(pod))
+    if (auto claim = claims_.objects().find(namespace_of(pod), name))
+      claims.push_back(*claim);
+  if (auto why = waits_for_claim(pod, claims))
+    return *why;
   std::vector<nlohmann::json> nodes;
   for (const auto& x : nodes_.objects().all())
     nodes.push_back(*x);

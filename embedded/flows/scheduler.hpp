@@ -11,7 +11,7 @@
 namespace paddock::embedded {
 
 /// The scheduler: gives each pod without a node to one that has room for it, and says in the pod's status why none has. A pod
-/// that found none is looked at again when a node changes or a pod lets go of one.
+/// that found none is looked at again when a node changes, a pod lets go of one, or a claim goes.
 class scheduler final : public reconciler {
 public:
   /// `only_node`: where there is no Node object, every pod goes to the node of that name; empty: then none does.
@@ -29,6 +29,7 @@ private:
   control_client& client_;
   informer& pods_;
   informer& nodes_;
+  informer& claims_;
   std::string only_node_;
   std::map<std::string, std::pair<std::string, node_amounts>> placed_; // pod uid -> where, and what it holds there
   std::map<std::string, node_amounts> used_;                           // by node

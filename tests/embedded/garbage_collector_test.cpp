@@ -76,6 +76,8 @@ SCENARIO("a terminating claim is let go when no pod uses it") {
   claim["metadata"]["finalizers"] = json::array({"other", "kubernetes.io/pvc-protection"});
   auto pod = object("w", "u-w");
   pod["spec"]["volumes"] = json::array({json{{"name", "workspace"}, {"persistentVolumeClaim", {{"claimName", "workspace-w"}}}}});
+  CHECK(release_claim(claim, {pod})); // it has no node yet, so no disk
+  pod["spec"]["nodeName"] = "n1";
   CHECK(!release_claim(claim, {pod}));
   auto call = release_claim(claim, {});
   REQUIRE(call);

@@ -116,3 +116,16 @@ SCENARIO("why a pod stays is said once, and its instant is that of the first tim
   CHECK_EQ(text_in(bind.body, "/target/name"), "a");
   CHECK_EQ(text_in(bind.body, "/metadata/uid"), "u-1");
 }
+
+SCENARIO("a pod waits for a claim that is being deleted") {
+  json pod;
+  pod["spec"]["volumes"] = json::array({json{{"name", "w"}, {"persistentVolumeClaim", {{"claimName", "disk"}}}}});
+  json claim{{"metadata", {{"name", "disk"}}}};
+  CHECK(!waits_for_claim(pod, {claim}));
+  claim["metadata"]["deletionTimestamp"] = "2026-11-29T12:00:00Z";
+  const auto why = waits_for_claim(pod, {claim});
+  REQUIRE(why);
+  CHECK_EQ(why->message, "persistentvolumeclaim \"disk\" is being deleted");
+  claim["metadata"]["name"] = "other";
+  CHECK(!waits_for_claim(pod, {claim}));
+}
