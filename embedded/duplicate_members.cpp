@@ -10,6 +10,9 @@ namespace {
 
 using json = nlohmann::json;
 
+constexpr std::size_t most_found = 100;
+constexpr std::size_t longest_path = 256;
+
 /// Follows the text and keeps no value.
 class member_watcher final : public nlohmann::json_sax<json> {
 public:
@@ -47,7 +50,7 @@ public:
   bool key(string_t& name) override {
     auto& top = open_.back();
     top.key = name;
-    if (!top.keys.insert(name).second)
+    if (!top.keys.insert(name).second && found.size() < most_found)
       found.push_back(path());
     return true;
   }
@@ -78,10 +81,25 @@ private:
     return true;
   }
 
+  /// The beginning, without a part of a character at its end.
+  static std::string cut(std::string path) {
+    auto end = longest_path;
+    while (end > 0 && (static_cast<unsigned char>(path[end]) & 0xc0) == 0x80)
+      --end;
+    path.resize(end);
+    return path;
+  }
+
   [[nodiscard]] std::string path() const {
     std::string out;
-    for (const auto& x : open_)
-      out += x.list ? "[" + std::to_string(x.index) + "]" : (out.empty() ? "" : ".") + x.key;
+    for (const auto& x : open_) {
+      if (x.list)
+        out += "[" + std::to_string(x.index) + "]";
+      else
+        out.append(out.empty() ? "" : ".").append(x.key, 0, longest_path + 1);
+      if (out.size() > longest_path)
+        return cut(std::move(out));
+    }
     return out;
   }
 

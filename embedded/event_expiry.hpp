@@ -4,7 +4,8 @@
 
 namespace paddock::embedded {
 
-/// Takes away the Events that are older than an hour, as every API server does.
-void expire_events(store& objects, store::instant now);
+/// Takes away Events that are older than an hour, as every API server does: at most 100, so that a request does not wait long. True: there
+/// are more.
+[[nodiscard]] bool expire_events(store& objects, store::instant now);
 
 } // namespace paddock::embedded

@@ -78,6 +78,12 @@ std::string quoted_byte(char c) {
   return std::string{"'"} + static_cast<char>(0xc0 | (code >> 6)) + static_cast<char>(0x80 | (code & 0x3f)) + "'";
 }
 
+/// Whether a path would lead elsewhere when it is cleaned. A name may well have dots in it.
+bool has_dot_segment(const std::string& path) {
+  const auto whole = "/" + path + "/";
+  return whole.find("/./") != std::string::npos || whole.find("/../") != std::string::npos;
+}
+
 } // namespace
 
 // -- tokens -------------------------------------------------------------------------------------------------------
@@ -114,9 +120,11 @@ tl::expected<list_cursor, std::string> read_token(const std::string& text, const
   if (const auto number = version->get<std::int64_t>(); number > 0)
     out.version = static_cast<std::uint64_t>(number);
   auto start = text_at(*parsed, {"start"});
-  if (start.size() < 3 || start.front() != '/' || start.back() != '\0' || start.find("..") != std::string::npos)
+  if (start.size() < 3 || start.front() != '/' || start.back() != '\0')
     return bad("encoded start key is not valid");
   start = start.substr(1, start.size() - 2);
+  if (has_dot_segment(start))
+    return bad("encoded start key is not valid");
   const auto slash = start.find('/');
   out.after.name_space = slash == std::string::npos ? name_space : start.substr(0, slash);
   out.after.name = slash == std::string::npos ? start : start.substr(slash + 1);

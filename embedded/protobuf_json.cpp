@@ -5,6 +5,7 @@
 #include "base/utf8.hpp"
 #include "embedded/embedded_data.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace paddock::embedded {
@@ -116,7 +117,11 @@ json read_instant_message(std::string_view bytes, bool micro) {
   constexpr std::int64_t most = 253'402'300'799; // the end of the year 9999
   if (seconds < 0 || seconds > most || nanos < 0 || nanos > 999'999'999)
     throw complaint{"proto: an instant is out of range"};
-  auto text = rfc3339_seconds(time_source::wall_clock::time_point{std::chrono::seconds{seconds}});
+  // One that the clock cannot tell is the nearest that it can, as `read_instant` has it.
+  using clock = time_source::wall_clock;
+  const auto at =
+    std::min(std::chrono::sys_seconds{std::chrono::seconds{seconds}}, std::chrono::floor<std::chrono::seconds>(clock::time_point::max()));
+  auto text = rfc3339_seconds(at);
   if (!micro)
     return text;
   auto digits = std::to_string(1'000'000 + nanos / 1000);
@@ -234,6 +239,8 @@ json read_envelope(std::string_view bytes) {
     }
   }
   auto out = read_message(kind, raw, 0);
+  if (!out.is_object())
+    throw complaint{"no kind " + in_quotes(kind) + " is registered"};
   out["apiVersion"] = version;
   out["kind"] = kind;
   return out;
@@ -248,6 +255,8 @@ tl::expected<json, std::string> parse_protobuf(std::string_view body) {
     return read_envelope(body.substr(magic.size()));
   } catch (const complaint& x) {
     return tl::unexpected{x.text};
+  } catch (const json::exception& x) {
+    return tl::unexpected{std::string{"proto: "} + x.what()}; // two fields of different forms under one name
   }
 }
 

@@ -4,6 +4,7 @@
 #include "embedded/resource_answer.hpp"
 #include "embedded/resource_discovery.hpp"
 #include "embedded/resource_servant.hpp"
+#include "embedded/yaml_json.hpp"
 
 namespace paddock::embedded {
 
@@ -11,6 +12,11 @@ namespace {
 
 outcome refuse() {
   return to_answer(method_not_allowed());
+}
+
+outcome yaml_too_large() {
+  return to_answer(
+    {413, "RequestEntityTooLarge", "Request entity too large: limit is " + std::to_string(max_yaml_bytes) + " for YAML", {}});
 }
 
 /// Discovery, or nothing known at all.
@@ -143,6 +149,8 @@ outcome serve(store& objects, const api_call& call, const request_gate* gate, st
       return to_answer(*denied);
   if (call.body.size() > max_object_bytes)
     return to_answer(too_large());
+  if (call.body.size() > max_yaml_bytes && media_type(call.content_type) == "application/yaml")
+    return yaml_too_large();
   if (auto open = serve_public(call.method, target->path))
     return std::move(*open);
   const auto where = parse_resource_path(target->segments);

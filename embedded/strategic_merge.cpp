@@ -74,12 +74,15 @@ template <class Same>
 void order_by(json& list, const json& wanted, Same same) {
   auto out = json::array();
   const auto listed = [&](const json& x) { return std::any_of(wanted.begin(), wanted.end(), [&](const json& y) { return same(x, y); }); };
+  auto put = std::vector<bool>(list.size());
   std::size_t next = 0;
   const auto put_wanted_before = [&](std::size_t end) {
     for (; next < end; ++next)
-      for (const auto& x : list)
-        if (same(x, wanted[next]))
-          out.push_back(x);
+      for (std::size_t i = 0; i < list.size(); ++i)
+        if (!put[i] && same(list[i], wanted[next])) {
+          put[i] = true; // what is wanted may name it again
+          out.push_back(list[i]);
+        }
   };
   for (const auto& x : list) {
     if (!listed(x)) {

@@ -74,10 +74,8 @@ struct core {
 
   outcome carry_out(const api_call& call) {
     const auto before = objects.version();
-    if (time.now() - expired_at >= expiry_every) {
+    if (time.now() - expired_at >= expiry_every && !expire_events(objects, time.wall()))
       expired_at = time.now();
-      expire_events(objects, time.wall());
-    }
     gate.catch_up();
     auto out = serve(objects, call, &gate, time.wall());
     if (objects.version() != before)

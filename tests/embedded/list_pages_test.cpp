@@ -1,5 +1,6 @@
 #define CAF_SUITE list_pages
 
+#include "embedded/list_options.hpp"
 #include "embedded/store_watch.hpp"
 #include "tests/embedded/api_world.hpp"
 
@@ -95,6 +96,17 @@ SCENARIO("a list can be asked for as it was, or not older") {
   CHECK_EQ(names_in(w.get(at("&resourceVersionMatch=NotOlderThan&limit=5")).body), (names{"a", "b"}));
   CHECK_EQ(w.get(std::string{w.configs} + "?resourceVersion=999").status, 504u);
   CHECK_EQ(w.get(std::string{w.configs} + "/a?resourceVersion=999").status, 504u);
+}
+
+SCENARIO("a token may name what has dots in its name, and leads nowhere else") {
+  const auto after = [](const std::string& name) { return read_token(to_token({1, {"n", name}}, "n"), "n"); };
+  for (const auto* name : {"a..b", "..a", "a..", "...", "a.b"}) {
+    const auto got = after(name);
+    REQUIRE(got);
+    CHECK_EQ(got->after.name, name);
+  }
+  for (const auto* name : {"..", ".", "a/..", "../b", "a/../b", "./b"})
+    CHECK(!after(name));
 }
 
 // The texts are those of a real kube-apiserver 1.36.

@@ -106,6 +106,7 @@ SCENARIO("a container that has written nothing, or whose name leads elsewhere, h
   log_folder_of_a_test t;
   CHECK_EQ(t.all(), "refused: container \"main\" in pod \"p\" is waiting to start: ContainerCreating");
   t.write(0, one);
-  t.what.container = "../main";
+  t.what.container = "../n_p_u/main";
+  REQUIRE(fs::exists(log_file(log_folder(t.root, "n", "p", "u"), t.what.container, 0)));
   CHECK(t.all().starts_with("refused"));
 }

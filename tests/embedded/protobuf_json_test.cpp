@@ -1,7 +1,10 @@
 #define CAF_SUITE protobuf_json
 
+#include "embedded/embedded_data.hpp"
 #include "embedded/protobuf_json.hpp"
 #include "tests/embedded/api_world.hpp"
+
+#include <set>
 
 using namespace paddock;
 using namespace paddock::test;
@@ -71,10 +74,48 @@ SCENARIO("an object in protobuf is made like any other, and one of a custom kind
 }
 
 SCENARIO("what is cut, or no protobuf at all, is refused") {
-  for (std::size_t n = 0; n < secret_object.size(); ++n)
-    (void)parse_protobuf(secret_object.substr(0, n));
+  // Without a length of the whole, what ends where a field does is a message of its own: the last two fields may be missing, or the object.
+  const auto all = secret_object.size();
+  const auto type_only = 4 + text(1, text(1, "v1") + text(2, "Secret")).size();
+  const std::set<std::size_t> whole{type_only, all - 4, all - 2};
+  for (std::size_t n = 0; n < all; ++n)
+    CHECK_EQ(std::to_string(n) + (parse_protobuf(secret_object.substr(0, n)) ? " is read" : " is refused"),
+             std::to_string(n) + (whole.contains(n) ? " is read" : " is refused"));
   CHECK(!parse_protobuf("{}"));
   CHECK(!parse_protobuf(std::string{"k8s\0", 4} + "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"));
   CHECK(!parse_protobuf(object("v1", "Nonsense", "")));
   CHECK(!parse_protobuf(object("v1", "ConfigMap", text(1, text(1, "\xff")))));
+}
+
+SCENARIO("every type that is known may be named as an object, and is one or is refused") {
+  const auto types = json::parse(protobuf_text());
+  for (const auto& [type, fields] : types.items()) {
+    std::string each;
+    for (const auto& [at, words] : fields.items()) {
+      const auto one = parse_protobuf(object("v1", type, text(std::stoul(at), "")));
+      // What a field is made of is known, too.
+      CHECK_EQ(type + at + (type == "ExtraValue" ? "" : one ? "" : ": " + one.error()), type + at);
+      each += text(std::stoul(at), "");
+    }
+    for (const auto& raw : {std::string{}, each}) {
+      const auto got = parse_protobuf(object("v1", type, raw));
+      CHECK_EQ(type + (got ? " is read" : " is refused"), type + (type == "ExtraValue" ? " is refused" : " is read"));
+    }
+  }
+}
+
+SCENARIO("what an object says of its managed fields is not looked into") {
+  const auto entry = text(1, "m") + text(7, text(1, "{}"));
+  const auto got = read(object("v1", "ConfigMap", text(1, text(1, "c") + text(17, entry))));
+  CHECK_EQ(got["metadata"]["managedFields"].dump(), R"([{"manager":"m"}])");
+}
+
+SCENARIO("an instant that the clock cannot tell is the nearest that it can") {
+  const auto deleted_at = [](std::uint64_t seconds) {
+    return text_at(read(object("v1", "Pod", text(1, text(9, number(1, seconds))))), {"metadata", "deletionTimestamp"});
+  };
+  const auto last = std::chrono::floor<std::chrono::seconds>(store::instant::max());
+  CHECK_EQ(deleted_at(253'402'300'799), rfc3339_seconds(last));
+  CHECK_EQ(deleted_at(static_cast<std::uint64_t>(last.time_since_epoch().count()) + 1), rfc3339_seconds(last));
+  CHECK(!parse_protobuf(object("v1", "Pod", text(1, text(9, number(1, 253'402'300'800))))));
 }

@@ -131,8 +131,36 @@ SCENARIO("Events are about their own namespace, and go after an hour") {
   w.now += 50min;
   w.make(events, about("new", "default"));
   w.now += 20min;
-  expire_events(w.objects, w.now);
+  CHECK(!expire_events(w.objects, w.now));
   CHECK_EQ(names_in(w.get(events).body), (words{"new"}));
+}
+
+SCENARIO("Events go in steps, and one that is to stay is passed by") {
+  api_world w;
+  const std::string events = "/api/v1/namespaces/default/events";
+  const auto make = [&](const std::string& name, const json& extra) {
+    json event{{"metadata", {{"name", name}}}, {"involvedObject", {{"kind", "Pod"}, {"name", "p"}, {"namespace", "default"}}}};
+    event.merge_patch(extra);
+    w.make(events, event);
+  };
+  // The year 9999 stands for never.
+  make("never", {{"lastTimestamp", "9999-12-31T23:59:59Z"}});
+  for (int i = 0; i < 110; ++i)
+    make("held-" + std::to_string(i), {{"metadata", {{"finalizers", {"a.b/c"}}}}});
+  for (int i = 0; i < 150; ++i)
+    make("old-" + std::to_string(i), json::object());
+  w.now += 2h;
+  CHECK(expire_events(w.objects, w.now));
+  CHECK_EQ(names_in(w.get(events).body).size(), 261u);
+  CHECK(expire_events(w.objects, w.now));
+  CHECK_EQ(names_in(w.get(events).body).size(), 171u);
+  CHECK(!expire_events(w.objects, w.now));
+  const auto left = names_in(w.get(events).body);
+  CHECK_EQ(left.size(), 111u);
+  CHECK_EQ(left.back(), "never");
+  const auto version = w.objects.version();
+  CHECK(!expire_events(w.objects, w.now));
+  CHECK_EQ(w.objects.version(), version);
 }
 
 SCENARIO("Leases and Nodes are kept as they are sent") {

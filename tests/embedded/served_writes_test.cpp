@@ -28,6 +28,25 @@ SCENARIO("a body may be YAML") {
   CHECK(broken.message().starts_with("the object provided is unrecognized (must be of type ConfigMap): yaml: line "));
 }
 
+SCENARIO("a body in YAML is bounded more closely than one in JSON") {
+  api_world w;
+  const auto sized = [](std::size_t n) {
+    std::string out = "metadata: {name: small}\n#";
+    out.resize(n, 'x');
+    return out;
+  };
+  CHECK_EQ(w.ask({"POST", w.configs, sized(256 * 1024), "application/yaml"}).status, 201u);
+  for (const auto* type : {"application/yaml", "Application/YAML; charset=utf-8"}) {
+    const auto got = w.ask({"POST", w.configs, sized(256 * 1024 + 1), type});
+    CHECK_EQ(got.status, 413u);
+    CHECK_EQ(text_at(got.body, {"reason"}), "RequestEntityTooLarge");
+    CHECK_EQ(got.message(), "Request entity too large: limit is 262144 for YAML");
+    CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "/small", sized(256 * 1024 + 1), type}).status, 413u);
+  }
+  const auto large = R"({"metadata":{"name":"j"},"data":{"k":")" + std::string(300 * 1024, 'x') + R"("}})";
+  CHECK_EQ(w.ask({"POST", w.configs, large}).status, 201u);
+}
+
 SCENARIO("YAML that unfolds without end, or is nested without end, is refused") {
   api_world w;
   std::string bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n";

@@ -58,6 +58,14 @@ SCENARIO("directives replace, delete, retain and order") {
   CHECK_EQ(kept["spec"]["volumes"].dump(), R"([{"configMap":{"name":"c"},"name":"v"}])");
 }
 
+SCENARIO("an order that names an item more than once puts it out once") {
+  const auto values = changed(R"({"metadata":{"$setElementOrder/finalizers":["z/w","x/y","z/w","x/y","z/w"]}})");
+  CHECK_EQ(values["metadata"]["finalizers"].dump(), R"(["z/w","x/y"])");
+  const auto items = changed(R"({"spec":{"$setElementOrder/containers":[{"name":"one"},{"name":"one"},{"name":"two"},{"name":"one"}]}})");
+  REQUIRE_EQ(items["spec"]["containers"].size(), 2u);
+  CHECK_EQ(text_at(items["spec"]["containers"][0], {"name"}), "one");
+}
+
 SCENARIO("null takes a member away, and what is new comes without directives and nulls") {
   const auto got = changed(R"({"metadata":{"labels":{"a":null},"annotations":{"x":"y","z":null}}})");
   CHECK_EQ(got["metadata"]["labels"].dump(), R"({"c":"d"})");
