@@ -30,6 +30,7 @@ struct resource_kind {
   bool conditional = false;     // an update needs a resourceVersion, as for a custom kind
   bool read_only = false;       // made by the server alone
   bool optional = false;        // served where that is asked for
+  bool collected = false;       // the garbage collector looks after it: what it owns, and who owns it
 
   /// `agents.x-k8s.io/v1beta1`, or `v1` for the core group.
   [[nodiscard]] std::string api_version() const;

@@ -138,6 +138,20 @@ SCENARIO("what becomes of the children is written into the finalizers") {
   CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "/b", R"({"propagationPolicy":"Orphan","orphanDependents":true})"}).status, 422u);
 }
 
+SCENARIO("a kind that the garbage collector does not look after goes in the background, whatever is asked") {
+  api_world w;
+  for (const auto* collection : {"/api/v1/namespaces/default/secrets", "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+                                 "/apis/rbac.authorization.k8s.io/v1/clusterroles"})
+    for (const auto* policy : {"Foreground", "Orphan"}) {
+      w.make(collection, {{"metadata", {{"name", "x"}}}});
+      const auto one = std::string{collection} + "/x";
+      CHECK_EQ(w.ask({"DELETE", one, json{{"propagationPolicy", policy}}.dump()}).status, 200u);
+      CHECK_EQ(w.get(one).status, 404u);
+    }
+  const auto ending = w.ask({"DELETE", "/api/v1/namespaces/other", R"({"propagationPolicy":"Foreground"})"}).body;
+  CHECK(!ending["metadata"].contains("finalizers"));
+}
+
 SCENARIO("a namespace terminates, takes nothing new, and goes when it is finalized") {
   api_world w;
   const std::string other = "/api/v1/namespaces/other";
