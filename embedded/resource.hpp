@@ -51,16 +51,18 @@ struct resource_kind {
 
 // -- paths --------------------------------------------------------------------------------------------------------
 
-using query_map = std::map<std::string, std::string>;
+using query_map = std::multimap<std::string, std::string>; // equal keys as they were given
 
 /// A request target taken apart: the decoded segments of the path and the query. Of a parameter given twice the first
-/// counts. Nothing: a `%` that is not followed by two hex digits, or a segment that decodes to something with `/` or NUL.
+/// counts, unless all its values are asked for. Nothing: a `%` that is not followed by two hex digits, or a segment that decodes to
+/// something with `/` or NUL.
 struct request_target {
   std::string path; // as it came, without the query
   std::vector<std::string> segments;
   query_map query;
 
   [[nodiscard]] std::string query_text(const std::string& key) const;
+  [[nodiscard]] std::vector<std::string> query_texts(const std::string& key) const;
   /// True for `1`, `true` and the other words that the server takes for it.
   [[nodiscard]] bool query_flag(const std::string& key) const;
 };

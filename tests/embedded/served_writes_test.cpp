@@ -91,6 +91,28 @@ SCENARIO("a write that is only tried changes nothing") {
   CHECK_EQ(refused.message(), R"(PatchOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Foo"]: supported values: "All")");
 }
 
+SCENARIO("a word about trying that is not exactly the one there is refuses the write") {
+  api_world w;
+  w.config("a");
+  const auto version = w.objects.version();
+  const auto all = std::string{w.configs};
+  const auto one = all + "/a";
+  for (const auto* word : {"dryRun=", "dryRun", "dryRun=all", "dryRun=All&dryRun=", "dryRun=All&dryRun=Foo"}) {
+    CAF_MESSAGE(word);
+    const auto query = std::string{"?"} + word;
+    CHECK_EQ(w.ask({"POST", all + query, R"({"metadata":{"name":"b"}})"}).status, 422u);
+    CHECK_EQ(w.ask({"PUT", one + query, R"({"metadata":{"name":"a"},"data":{}})"}).status, 422u);
+    CHECK_EQ(w.ask({"PATCH", one + query, R"({"data":{"k":"w"}})", merge}).status, 422u);
+    CHECK_EQ(w.ask({"DELETE", one + query}).status, 422u);
+    CHECK_EQ(w.ask({"DELETE", one + query, R"({"dryRun":["All"]})"}).status, 422u);
+    CHECK_EQ(w.ask({"DELETE", all + query}).status, 422u);
+  }
+  CHECK_EQ(w.ask({"DELETE", one + "?dryRun="}).message(),
+           R"(DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: [""]: supported values: "All")");
+  CHECK_EQ(w.ask({"DELETE", one + "?dryRun=All&dryRun=All"}).status, 200u);
+  CHECK_EQ(w.objects.version(), version);
+}
+
 // -- patches ------------------------------------------------------------------------------------------------------
 
 SCENARIO("a strategic merge patch is for built-in kinds, and apply is for none") {
@@ -150,6 +172,20 @@ SCENARIO("a kind that the garbage collector does not look after goes in the back
     }
   const auto ending = w.ask({"DELETE", "/api/v1/namespaces/other", R"({"propagationPolicy":"Foreground"})"}).body;
   CHECK(!ending["metadata"].contains("finalizers"));
+}
+
+SCENARIO("the preconditions of a delete may stand in its query") {
+  api_world w;
+  const auto made = w.config("a");
+  const auto one = std::string{w.configs} + "/a";
+  CHECK_EQ(w.ask({"DELETE", one + "?uid=another"}).status, 409u);
+  CHECK_EQ(w.ask({"DELETE", one + "?resourceVersion=1"}).status, 409u);
+  CHECK_EQ(w.get(one).status, 200u);
+  CHECK_EQ(w.ask({"DELETE", one + "?uid=" + text_at(made, {"metadata", "uid"})
+                              + "&resourceVersion=" + text_at(made, {"metadata", "resourceVersion"})})
+             .status,
+           200u);
+  CHECK_EQ(w.get(one).status, 404u);
 }
 
 SCENARIO("a namespace terminates, takes nothing new, and goes when it is finalized") {
