@@ -188,6 +188,25 @@ SCENARIO("the preconditions of a delete may stand in its query") {
   CHECK_EQ(w.get(one).status, 404u);
 }
 
+SCENARIO("a collection is deleted page by page, each as the list that it continues") {
+  api_world w{{.events = 4}};
+  for (const auto* name : {"a", "b", "c", "d"})
+    w.config(name);
+  const auto first = w.ask({"DELETE", std::string{w.configs} + "?limit=1"}).body;
+  CHECK_EQ(names_in(first), (words{"a"}));
+  const auto rest = std::string{w.configs} + "?limit=2&continue=" + text_at(first, {"metadata", "continue"});
+  CHECK_EQ(names_in(w.ask({"DELETE", rest}).body), (words{"b", "c"}));
+  CHECK_EQ(names_in(w.get(w.configs).body), (words{"d"}));
+  // What came after that moment is not of that list.
+  w.config("e");
+  CHECK_EQ(names_in(w.ask({"DELETE", rest + "&dryRun=All"}).body), (words{"b", "c"}));
+  w.config("f");
+  CHECK_EQ(w.ask({"DELETE", rest}).status, 410u);
+  CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "?resourceVersion=999"}).status, 504u);
+  CHECK_EQ(names_in(w.get(w.configs).body), (words{"d", "e", "f"}));
+  CHECK_EQ(names_in(w.ask({"DELETE", std::string{w.configs} + "?resourceVersion=0"}).body), (words{"d", "e", "f"}));
+}
+
 SCENARIO("a namespace terminates, takes nothing new, and goes when it is finalized") {
   api_world w;
   const std::string other = "/api/v1/namespaces/other";
