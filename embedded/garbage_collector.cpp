@@ -1,9 +1,9 @@
 #include "embedded/garbage_collector.hpp"
 
 #include "embedded/pod_facts.hpp"
+#include "embedded/resource.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace paddock::embedded {
 
@@ -15,24 +15,12 @@ constexpr auto foreground = "foregroundDeletion";
 
 std::optional<std::string> path_in(const std::string& version, const std::string& kind, const std::string& name_space,
                                    const std::string& name) {
-  static const auto resources = std::map<std::pair<std::string, std::string>, std::string>{
-    {{"", "Pod"}, "pods"},
-    {{"", "PersistentVolumeClaim"}, "persistentvolumeclaims"},
-    {{"", "Service"}, "services"},
-    {{"", "ConfigMap"}, "configmaps"},
-    {{"agents.x-k8s.io", "Sandbox"}, "sandboxes"},
-    {{"extensions.agents.x-k8s.io", "SandboxClaim"}, "sandboxclaims"},
-    {{"extensions.agents.x-k8s.io", "SandboxTemplate"}, "sandboxtemplates"},
-    {{"extensions.agents.x-k8s.io", "SandboxWarmPool"}, "sandboxwarmpools"},
-    {{"networking.k8s.io", "NetworkPolicy"}, "networkpolicies"},
-    {{"cilium.io", "CiliumNetworkPolicy"}, "ciliumnetworkpolicies"},
-  };
   auto slash = version.find('/');
   auto group = slash == std::string::npos ? std::string{} : version.substr(0, slash);
-  auto found = resources.find({group, kind});
-  if (found == resources.end())
-    return std::nullopt;
-  return (group.empty() ? "/api/" : "/apis/") + version + "/namespaces/" + name_space + "/" + found->second + "/" + name;
+  for (const auto& x : served_kinds())
+    if (x.collected && x.group == group && x.kind == kind)
+      return (group.empty() ? "/api/" : "/apis/") + version + "/namespaces/" + name_space + "/" + std::string{x.plural} + "/" + name;
+  return std::nullopt;
 }
 
 } // namespace

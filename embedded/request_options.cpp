@@ -12,17 +12,12 @@ namespace {
 
 constexpr auto meta = "meta.k8s.io";
 
-/// All or nothing. The value is told as a list.
+/// All or nothing: a word that is there and is another one, be it empty, must not become a write. The value is told as a list.
 api_result<bool> read_dry_run(std::string_view options, const std::vector<std::string>& words) {
   for (const auto& x : words)
     if (x != "All")
       return tl::unexpected{invalid(meta, options, "", {field_unsupported("dryRun", encode_json(json(words)), {"All"})})};
   return !words.empty();
-}
-
-std::vector<std::string> words_in_query(const request_target& target, const std::string& key) {
-  const auto text = target.query_text(key);
-  return text.empty() ? std::vector<std::string>{} : std::vector<std::string>{text};
 }
 
 tl::unexpected<api_status> unreadable(const std::string& field) {
@@ -64,6 +59,9 @@ api_result<json> read_options_query(const request_target& target) {
     out["propagationPolicy"] = text;
   if (target.query.contains("orphanDependents"))
     out["orphanDependents"] = target.query_flag("orphanDependents");
+  for (const auto* key : {"uid", "resourceVersion"})
+    if (const auto text = target.query_text(key); !text.empty())
+      out["preconditions"][key] = text;
   return out;
 }
 
@@ -125,7 +123,7 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
 
 api_result<write_parameters> read_write_parameters(const request_target& target, std::string_view options) {
   write_parameters out;
-  auto dry = read_dry_run(options, words_in_query(target, "dryRun"));
+  auto dry = read_dry_run(options, target.query_texts("dryRun"));
   if (!dry)
     return tl::unexpected{dry.error()};
   out.dry_run = *dry;
@@ -154,11 +152,12 @@ api_result<delete_request> read_delete_options(const request_target& target, std
   }
   if (auto read = read_propagation(*options, out); !read)
     return tl::unexpected{read.error()};
-  auto words = words_in_query(target, "dryRun");
+  auto words = target.query_texts("dryRun");
   if (const auto* x = given(*options, "dryRun"); x != nullptr && !x->empty()) {
-    words = texts_of(*options, "dryRun");
-    if (words.size() != x->size())
+    const auto sent = texts_of(*options, "dryRun");
+    if (sent.size() != x->size())
       return unreadable("dryRun");
+    words.insert(words.end(), sent.begin(), sent.end());
   }
   auto dry = read_dry_run("DeleteOptions", words);
   if (!dry)

@@ -41,8 +41,15 @@ std::optional<std::string> decode(std::string_view text, bool plus_is_space) {
 // -- paths --------------------------------------------------------------------------------------------------------
 
 std::string request_target::query_text(const std::string& key) const {
-  auto found = query.find(key);
-  return found == query.end() ? std::string{} : found->second;
+  const auto found = query.lower_bound(key);
+  return found == query.end() || found->first != key ? std::string{} : found->second;
+}
+
+std::vector<std::string> request_target::query_texts(const std::string& key) const {
+  std::vector<std::string> out;
+  for (auto [at, end] = query.equal_range(key); at != end; ++at)
+    out.push_back(at->second);
+  return out;
 }
 
 bool request_target::query_flag(const std::string& key) const {

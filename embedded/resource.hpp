@@ -30,6 +30,7 @@ struct resource_kind {
   bool conditional = false;     // an update needs a resourceVersion, as for a custom kind
   bool read_only = false;       // made by the server alone
   bool optional = false;        // served where that is asked for
+  bool collected = false;       // the garbage collector looks after it: what it owns, and who owns it
 
   /// `agents.x-k8s.io/v1beta1`, or `v1` for the core group.
   [[nodiscard]] std::string api_version() const;
@@ -50,16 +51,18 @@ struct resource_kind {
 
 // -- paths --------------------------------------------------------------------------------------------------------
 
-using query_map = std::map<std::string, std::string>;
+using query_map = std::multimap<std::string, std::string>; // equal keys as they were given
 
 /// A request target taken apart: the decoded segments of the path and the query. Of a parameter given twice the first
-/// counts. Nothing: a `%` that is not followed by two hex digits, or a segment that decodes to something with `/` or NUL.
+/// counts, unless all its values are asked for. Nothing: a `%` that is not followed by two hex digits, or a segment that decodes to
+/// something with `/` or NUL.
 struct request_target {
   std::string path; // as it came, without the query
   std::vector<std::string> segments;
   query_map query;
 
   [[nodiscard]] std::string query_text(const std::string& key) const;
+  [[nodiscard]] std::vector<std::string> query_texts(const std::string& key) const;
   /// True for `1`, `true` and the other words that the server takes for it.
   [[nodiscard]] bool query_flag(const std::string& key) const;
 };

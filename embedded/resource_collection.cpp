@@ -9,10 +9,10 @@ std::optional<api_status> servant::behind(std::optional<std::uint64_t> at_least)
   return std::nullopt;
 }
 
-outcome servant::list() {
+api_result<list_query> servant::asked_page() const {
   auto how = read_list_parameters(kind_, of_.where.name_space, of_.target);
   if (!how)
-    return to_answer(how.error());
+    return tl::unexpected{how.error()};
   list_query query{.name_space = of_.where.name_space, .what = std::move(how->what), .version = how->exactly, .limit = how->limit};
   if (how->from) {
     query.after = how->from->after;
@@ -20,11 +20,14 @@ outcome servant::list() {
       query.version = how->from->version;
   }
   if (auto why = behind(query.version ? query.version : how->at_least))
-    return to_answer(*why);
+    return tl::unexpected{*why};
   if (query.version && *query.version < of_.objects.floor())
-    return to_answer(how->from ? expired_token(to_token({0, how->from->after}, query.name_space))
-                               : expired("The resourceVersion for the provided list is too old."));
-  const auto page = of_.objects.page(kind_, query);
+    return tl::unexpected{how->from ? expired_token(to_token({0, how->from->after}, query.name_space))
+                                    : expired("The resourceVersion for the provided list is too old.")};
+  return query;
+}
+
+list_position servant::position_of(const listed& page, const list_query& query) const {
   list_position at;
   at.version = query.version.value_or(of_.objects.version());
   if (page.more) {
@@ -32,7 +35,15 @@ outcome servant::list() {
     at.next = to_token({at.version, {text_at(last, {"metadata", "namespace"}), text_at(last, {"metadata", "name"})}}, query.name_space);
     at.remaining = page.remaining;
   }
-  return make_answer(200, shown_.list(page.items, at), shown_.content_type());
+  return at;
+}
+
+outcome servant::list() {
+  const auto query = asked_page();
+  if (!query)
+    return to_answer(query.error());
+  const auto page = of_.objects.page(kind_, *query);
+  return make_answer(200, shown_.list(page.items, position_of(page, *query)), shown_.content_type());
 }
 
 outcome servant::watch() {
@@ -62,20 +73,22 @@ outcome servant::remove_all() {
   auto how = read_delete_options(of_.target, of_.call.content_type, of_.call.body);
   if (!how)
     return to_answer(how.error());
-  auto what = read_list_parameters(kind_, of_.where.name_space, of_.target);
-  if (!what)
-    return to_answer(what.error());
-  const list_position at{of_.objects.version()};
-  const auto found =
-    of_.objects.page(kind_, {.name_space = of_.where.name_space, .what = std::move(what->what), .limit = what->limit}).items;
-  for (const auto& x : found) {
+  // In the query it is the version of the list.
+  if (of_.call.body.empty())
+    how->version.reset();
+  const auto query = asked_page();
+  if (!query)
+    return to_answer(query.error());
+  const auto page = of_.objects.page(kind_, *query);
+  const auto at = position_of(page, *query);
+  for (const auto& x : page.items) {
     const auto name = text_at(x->value, {"metadata", "name"});
     how->admit = admission("DELETE", how->dry_run, name);
     const auto done = of_.objects.remove(kind_, of_.where.name_space, name, *how, of_.now);
     if (!done && done.error().code != 404)
       return to_answer(done.error());
   }
-  auto out = make_answer(200, shown_.list(found, at), shown_.content_type());
+  auto out = make_answer(200, shown_.list(page.items, at), shown_.content_type());
   add_warnings(out, warnings_);
   return out;
 }

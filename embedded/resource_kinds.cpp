@@ -39,12 +39,14 @@ constexpr resource_kind narrowing(std::string_view plural, std::string_view sing
           .has_status = true,
           .has_generation = true,
           .custom = true,
-          .optional = true};
+          .optional = true,
+          .collected = namespaced};
 }
 
 // Groups in the order of discovery, kinds by name within each.
 constexpr std::array kinds{
-  resource_kind{.version = "v1", .plural = "configmaps", .singular = "configmap", .short_names = "cm", .kind = "ConfigMap"},
+  resource_kind{
+    .version = "v1", .plural = "configmaps", .singular = "configmap", .short_names = "cm", .kind = "ConfigMap", .collected = true},
   resource_kind{.version = "v1", .plural = "events", .singular = "event", .short_names = "ev", .kind = "Event"},
   resource_kind{.version = "v1",
                 .plural = "namespaces",
@@ -62,7 +64,8 @@ constexpr std::array kinds{
                 .short_names = "pvc",
                 .kind = "PersistentVolumeClaim",
                 .has_status = true,
-                .returns_deleted = true},
+                .returns_deleted = true,
+                .collected = true},
   resource_kind{.version = "v1",
                 .plural = "pods",
                 .singular = "pod",
@@ -71,7 +74,8 @@ constexpr std::array kinds{
                 .categories = "all",
                 .has_status = true,
                 .has_generation = true,
-                .returns_deleted = true},
+                .returns_deleted = true,
+                .collected = true},
   resource_kind{.version = "v1", .plural = "secrets", .singular = "secret", .kind = "Secret"},
   resource_kind{.version = "v1",
                 .plural = "serviceaccounts",
@@ -87,7 +91,8 @@ constexpr std::array kinds{
                 .categories = "all",
                 .has_status = true,
                 .label_name = true,
-                .returns_deleted = true},
+                .returns_deleted = true,
+                .collected = true},
   asking(authentication, "selfsubjectreviews", "selfsubjectreview", "SelfSubjectReview", false),
   asking(authentication, "tokenreviews", "tokenreview", "TokenReview", false),
   asking(authorization, "localsubjectaccessreviews", "localsubjectaccessreview", "LocalSubjectAccessReview", true),
@@ -100,7 +105,8 @@ constexpr std::array kinds{
                 .singular = "networkpolicy",
                 .short_names = "netpol",
                 .kind = "NetworkPolicy",
-                .has_generation = true},
+                .has_generation = true,
+                .collected = true},
   granting("clusterrolebindings", "clusterrolebinding", "ClusterRoleBinding", false),
   granting("clusterroles", "clusterrole", "ClusterRole", false),
   granting("rolebindings", "rolebinding", "RoleBinding", true),
@@ -145,7 +151,8 @@ constexpr std::array kinds{
                 .kind = "Sandbox",
                 .has_status = true,
                 .has_generation = true,
-                .custom = true},
+                .custom = true,
+                .collected = true},
   narrowing("ciliumclusterwidenetworkpolicies", "ciliumclusterwidenetworkpolicy", "ccnp", "CiliumClusterwideNetworkPolicy", false),
   narrowing("ciliumnetworkpolicies", "ciliumnetworkpolicy", "cnp,ciliumnp", "CiliumNetworkPolicy", true),
   resource_kind{.group = extensions,
@@ -156,7 +163,8 @@ constexpr std::array kinds{
                 .kind = "SandboxClaim",
                 .has_status = true,
                 .has_generation = true,
-                .custom = true},
+                .custom = true,
+                .collected = true},
   resource_kind{.group = extensions,
                 .version = "v1beta1",
                 .plural = "sandboxtemplates",
@@ -164,7 +172,8 @@ constexpr std::array kinds{
                 .short_names = "sandboxtemplate",
                 .kind = "SandboxTemplate",
                 .has_generation = true,
-                .custom = true},
+                .custom = true,
+                .collected = true},
   resource_kind{.group = extensions,
                 .version = "v1beta1",
                 .plural = "sandboxwarmpools",
@@ -174,7 +183,8 @@ constexpr std::array kinds{
                 .has_status = true,
                 .has_scale = true,
                 .has_generation = true,
-                .custom = true},
+                .custom = true,
+                .collected = true},
 };
 
 } // namespace

@@ -66,6 +66,9 @@ private:
   api_result<write_options> options_of(std::string_view options, std::string_view operation, write_parameters& sent);
   outcome finish(unsigned status, const api_result<written>& done, const write_parameters& sent, const std::vector<std::string>& twice);
   outcome write_scale(const edit& wanted, std::string_view options);
+  /// The page that the query asks for, where its version is still known and has been reached.
+  [[nodiscard]] api_result<list_query> asked_page() const;
+  [[nodiscard]] list_position position_of(const listed& page, const list_query& query) const;
   [[nodiscard]] std::optional<api_status> behind(std::optional<std::uint64_t> at_least) const;
 
   surroundings of_;

@@ -29,9 +29,12 @@ bool has_finalizer(const json& object, std::string_view what) {
   return std::find(all.begin(), all.end(), what) != all.end();
 }
 
-/// The finalizers by which the garbage collector is told what becomes of the children.
-void set_propagation(json& object, std::optional<propagation> wanted) {
-  if (!wanted && has_finalizer(object, orphan_finalizer))
+/// The finalizers by which the garbage collector is told what becomes of the children. A kind that it does not look after goes in
+/// the background: nobody would take them away again.
+void set_propagation(const resource_kind& kind, json& object, std::optional<propagation> wanted) {
+  if (!kind.collected)
+    wanted = propagation::background;
+  else if (!wanted && has_finalizer(object, orphan_finalizer))
     wanted = propagation::orphan;
   else if (!wanted && has_finalizer(object, foreground_finalizer))
     wanted = propagation::foreground;
@@ -90,7 +93,7 @@ api_result<deleted> store::remove(const resource_kind& kind, const std::string& 
     if (auto admitted = how.admit(nullptr, &object); !admitted)
       return tl::unexpected{admitted.error()};
   const auto grace = grace_of(kind, object, how);
-  set_propagation(object, how.children);
+  set_propagation(kind, object, how.children);
   if (grace == 0 && !is_held(kind, object)) {
     auto done = commit(at, stored->value, true, how.dry_run);
     if (!done)

@@ -9,6 +9,7 @@
 #include "embedded/flows/sandbox_controller.hpp"
 #include "embedded/flows/scheduler.hpp"
 #include "embedded/flows/template_controller.hpp"
+#include "embedded/resource.hpp"
 
 namespace paddock::embedded {
 
@@ -19,10 +20,9 @@ namespace {
 /// Every kind that owns or is owned.
 std::vector<informer*> owned_kinds(informer_set& watched) {
   std::vector<informer*> result;
-  for (const auto* path : {collections::pods, collections::claims, collections::services, collections::config_maps, collections::sandboxes,
-                           collections::sandbox_claims, collections::sandbox_templates, collections::warm_pools,
-                           collections::network_policies, "/apis/cilium.io/v2/ciliumnetworkpolicies"})
-    result.push_back(&watched.of(path));
+  for (const auto& x : served_kinds())
+    if (x.collected)
+      result.push_back(&watched.of((x.group.empty() ? "/api/" : "/apis/") + x.api_version() + "/" + std::string{x.plural}));
   return result;
 }
 

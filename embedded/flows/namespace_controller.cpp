@@ -4,6 +4,14 @@
 
 namespace paddock::embedded {
 
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t deletions_at_once = 5000; // of one collection: other namespaces wait meanwhile
+
+} // namespace
+
 namespace_controller::namespace_controller(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
                                            std::function<void(std::string)> log) :
   reconciler(std::move(lane), {&watched.of(collections::namespaces)}, std::move(log)),
@@ -32,21 +40,31 @@ boost::asio::awaitable<tl::expected<std::vector<std::string>, call_failure>> nam
   co_return result;
 }
 
-/// Deletes what stands in the collection, a page at most; answers how much was there.
-boost::asio::awaitable<tl::expected<std::size_t, call_failure>> namespace_controller::empty(std::string path) {
-  auto listed = co_await client_.send(k8s::get(path + "?limit=500"));
-  if (!listed && (listed.error().status == 404 || listed.error().status == 405))
-    co_return std::size_t{0};
-  if (!listed)
-    co_return tl::unexpected{listed.error()};
-  const auto items = value_in(*listed, "/items");
-  for (const auto& x : items)
-    if (!terminating(x)) {
-      auto got = co_await client_.send(remove_content(path, x));
-      if (!got && got.error().status != 404 && got.error().status != 409)
-        co_return tl::unexpected{got.error()};
-    }
-  co_return items.size();
+/// Deletes what stands in the collection, page after page. One list has an end: nothing is made in a namespace that ends.
+boost::asio::awaitable<tl::expected<namespace_controller::emptied, call_failure>> namespace_controller::empty(std::string path) {
+  emptied result;
+  for (std::string next;;) {
+    auto page = k8s::get(path + "?limit=500" + (next.empty() ? "" : "&continue=" + next));
+    auto listed = co_await client_.send(std::move(page));
+    if (!listed && (listed.error().status == 404 || listed.error().status == 405))
+      co_return result;
+    if (!listed && listed.error().status == 410 && !next.empty()) // the deletions have made the list an old one
+      co_return result;
+    if (!listed)
+      co_return tl::unexpected{listed.error()};
+    const auto items = value_in(*listed, "/items");
+    result.found += items.size();
+    for (const auto& x : items)
+      if (!terminating(x)) {
+        auto got = co_await client_.send(remove_content(path, x));
+        if (!got && got.error().status != 404 && got.error().status != 409)
+          co_return tl::unexpected{got.error()};
+        result.deleted += got ? 1u : 0u;
+      }
+    next = text_in(*listed, "/metadata/continue");
+    if (next.empty() || result.deleted >= deletions_at_once)
+      co_return result;
+  }
 }
 
 boost::asio::awaitable<reconciler::outcome> namespace_controller::pass(std::string key) {
@@ -58,17 +76,20 @@ boost::asio::awaitable<reconciler::outcome> namespace_controller::pass(std::stri
     complain(key, paths.error().message);
     co_return outcome{false};
   }
-  std::size_t left = 0;
+  emptied all;
   for (const auto& path : *paths) {
     auto there = co_await empty(path);
     if (!there) {
       complain(key, path + ": " + there.error().message);
       co_return outcome{false};
     }
-    left += *there;
+    all.found += there->found;
+    all.deleted += there->deleted;
   }
-  // Looked at again under the back-off: what goes slowly is not asked about all the time.
-  if (left > 0)
+  // What was deleted may be gone. What goes slowly is not asked about all the time: it is looked at again under the back-off.
+  if (all.deleted > 0)
+    co_return outcome{true, 0s};
+  if (all.found > 0)
     co_return outcome{false};
   auto got = co_await client_.send(finalize_namespace(*seen));
   co_return outcome{got || got.error().status == 404 || got.error().status == 409};

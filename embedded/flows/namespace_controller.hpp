@@ -18,7 +18,11 @@ public:
 
 private:
   boost::asio::awaitable<outcome> pass(std::string key) override;
-  boost::asio::awaitable<tl::expected<std::size_t, call_failure>> empty(std::string path);
+  struct emptied {
+    std::size_t found = 0;
+    std::size_t deleted = 0; // of those, now
+  };
+  boost::asio::awaitable<tl::expected<emptied, call_failure>> empty(std::string path);
   boost::asio::awaitable<tl::expected<std::vector<std::string>, call_failure>> collections_of(std::string name_space);
 
   control_client& client_;

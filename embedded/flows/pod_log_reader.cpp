@@ -5,7 +5,9 @@
 #include "embedded/selector.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 namespace paddock::embedded {
@@ -33,9 +35,29 @@ std::uintmax_t inode_of(const fs::path& file) {
   return ::stat(file.c_str(), &seen) == 0 ? seen.st_ino : 0;
 }
 
-std::string contents(const fs::path& file) {
-  auto in = std::ifstream{file, std::ios::binary};
-  return {std::istreambuf_iterator<char>{in}, {}};
+descriptor opened(const fs::path& file) {
+  return descriptor{::open(file.c_str(), O_RDONLY | O_CLOEXEC)};
+}
+
+/// 0: it is not open.
+std::uintmax_t inode_of(const descriptor& file) {
+  struct stat seen {};
+  return ::fstat(file.get(), &seen) == 0 ? seen.st_ino : 0;
+}
+
+/// The next bytes; empty: none are there now.
+std::string next_bytes(const descriptor& file) {
+  std::string out(64 * 1024, '\0');
+  const auto count = ::read(file.get(), out.data(), out.size());
+  out.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return out;
+}
+
+std::string rest_of(const descriptor& file) {
+  std::string out;
+  for (auto piece = next_bytes(file); !piece.empty(); piece = next_bytes(file))
+    out += piece;
+  return out;
 }
 
 } // namespace
@@ -66,12 +88,19 @@ fs::path pod_log_reader::file() const {
   return folder_ / (std::to_string(run_) + ".log");
 }
 
+void pod_log_reader::open_current() {
+  current_ = opened(file());
+  inode_ = inode_of(current_);
+}
+
 /// The end of what has been written, as the client wants it.
 void pod_log_reader::read_what_is_there() {
-  inode_ = inode_of(file());
-  current_.open(file(), std::ios::binary);
-  auto text = contents(file().string() + ".1");
-  text.append(std::istreambuf_iterator<char>{current_}, {});
+  open_current();
+  // Put aside meanwhile, the file that is open already has that name.
+  std::string text;
+  if (const auto before = opened(file().string() + ".1"); inode_of(before) != inode_)
+    text = rest_of(before);
+  text += rest_of(current_);
   const auto complete = text.rfind('\n') + 1; // none: 0
   part_ = text.substr(complete);
   text.resize(complete);
@@ -110,22 +139,18 @@ std::string pod_log_reader::take(std::string_view line) {
 std::string pod_log_reader::read_on(std::size_t bytes) {
   std::string out;
   for (bool again = true; again && out.size() < bytes;) {
-    std::string piece(64 * 1024, '\0');
-    current_.clear();
-    current_.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    piece.resize(static_cast<std::size_t>(current_.gcount()));
+    // Asked before reading: nothing is written to a file any more that is put aside.
+    const auto now = inode_of(file());
+    const auto piece = next_bytes(current_);
     part_ += piece;
     for (auto end = part_.find('\n'); end != std::string::npos; end = part_.find('\n')) {
       out += take(std::string_view{part_}.substr(0, end));
       part_.erase(0, end + 1);
     }
-    // Read to its end: another file may have taken its place.
     again = !piece.empty();
-    if (const auto now = inode_of(file()); !again && now != inode_ && now != 0) {
-      inode_ = now;
-      current_.close();
-      current_.open(file(), std::ios::binary);
-      again = true;
+    if (!again && now != inode_ && now != 0) {
+      open_current();
+      again = inode_ != 0;
     }
   }
   return out;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "embedded/flows/descriptor.hpp"
 #include "embedded/pod_log_request.hpp"
 
 #include <tl/expected.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace paddock::embedded {
@@ -23,6 +23,7 @@ public:
 
 private:
   pod_log_reader(std::filesystem::path folder, int run, log_request what);
+  void open_current();
   void read_what_is_there();
   [[nodiscard]] std::string take(std::string_view line);
   [[nodiscard]] std::string read_on(std::size_t bytes);
@@ -31,8 +32,8 @@ private:
   std::filesystem::path folder_;
   int run_;
   log_request what_;
-  std::string ready_;     // of what was there when it was opened
-  std::ifstream current_; // stays with its file when that is put aside
+  std::string ready_;  // of what was there when it was opened
+  descriptor current_; // stays with its file when that is put aside
   std::uintmax_t inode_ = 0;
   std::string part_; // a line whose end is not written yet
   bool continues_ = false;

@@ -2,6 +2,7 @@
 
 #include "embedded/agent_keys.hpp"
 #include "embedded/flows/claim_controller.hpp"
+#include "embedded/flows/namespace_controller.hpp"
 #include "embedded/pod_facts.hpp"
 #include "tests/embedded/served_world.hpp"
 
@@ -105,6 +106,34 @@ bool takes(const http_request& what) {
   return what.method == "PATCH" && what.target.find("/sandboxes/p-") != std::string::npos;
 }
 
+/// A namespace that ends, with so many ConfigMaps, the first of which may be held by somebody.
+struct ending_world : served_agent {
+  explicit ending_world(int count, bool held = false) {
+    auto& world = server.world;
+    for (int i = 0; i < count; ++i) {
+      auto metadata = json{{"name", "m" + std::to_string(10'000 + i)}};
+      if (held && i == 0)
+        metadata["finalizers"] = json::array({"x.y/z"});
+      world.make("/api/v1/namespaces/other/configmaps", {{"metadata", std::move(metadata)}});
+    }
+    world.ask(world.root, "DELETE", "/api/v1/namespaces/other");
+    flows.start([this] { return until_cancelled(controller.run()); });
+    watched.start();
+  }
+  [[nodiscard]] std::size_t passes() const {
+    return static_cast<std::size_t>(
+      std::count_if(server.asked.begin(), server.asked.end(), [](const auto& x) { return x.method == "GET" && x.target == "/apis"; }));
+  }
+  void end() {
+    auto over = false;
+    flows.close([&over] { over = true; });
+    run_until(on, [&over] { return over; });
+    close();
+  }
+  namespace_controller controller{client, watched, on.get_executor(), say};
+  flow_group flows{on.get_executor()};
+};
+
 /// A controller whose passes throw as often as it is told.
 class throwing final : public reconciler {
 public:
@@ -196,4 +225,25 @@ SCENARIO("a pass that throws is logged by its key and made again") {
   CHECK(!flow.done());
   flow.cancel();
   run_until(w.on, [&] { return flow.done(); });
+}
+
+SCENARIO("a namespace of many pages is emptied in one pass, and goes in the next") {
+  ending_world w{1100};
+  run_until(w.on, [&] { return w.server.get("/api/v1/namespaces/other").is_null(); });
+  CHECK_EQ(w.passes(), 2u);
+  CHECK_EQ(w.server.count("GET", "/api/v1/namespaces/other/configmaps"), 4u);
+  w.end();
+}
+
+SCENARIO("a list that its own deletions made too old is begun anew, with what others hold") {
+  ending_world w{1100, true};
+  auto once = 1;
+  w.server.in_place = [&](const http_request& x) {
+    const bool later = x.target.find("/configmaps?") != std::string::npos && x.target.find("&continue=") != std::string::npos;
+    return later && once-- > 0 ? std::optional{http_response{410, {}, "{}"}} : std::nullopt;
+  };
+  run_until(w.on, [&] { return w.passes() > 3; });
+  CHECK_EQ(w.server.get("/api/v1/namespaces/other/configmaps")["items"].size(), 1u);
+  CHECK_EQ(w.server.count("DELETE", "/api/v1/namespaces/other/configmaps"), 1100u);
+  w.end();
 }

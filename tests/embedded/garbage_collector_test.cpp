@@ -4,6 +4,7 @@
 #include "embedded/garbage_collector.hpp"
 #include "embedded/namespace_end.hpp"
 #include "embedded/pod_facts.hpp"
+#include "embedded/resource.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
 
@@ -58,6 +59,14 @@ SCENARIO("an owner is gone only by a 404 that names it") {
   CHECK(!says_gone(owner, 404, "sandboxes.agents.x-k8s.io \"ba\" not found"));
   CHECK(!says_gone(owner, 404, "the API server answered 404"));
   CHECK(!says_gone(owner, 503, "sandboxes.agents.x-k8s.io \"a\" not found"));
+}
+
+SCENARIO("the kinds that are collected are those whose paths are known") {
+  for (const auto& kind : served_kinds()) {
+    const auto path = path_of(json{{"apiVersion", kind.api_version()}, {"kind", kind.kind}, {"name", "x"}}, "n");
+    CHECK_EQ(path.has_value(), kind.collected);
+    CHECK((!kind.collected || kind.namespaced));
+  }
 }
 
 SCENARIO("an object stays with one owner that stands or is not known, without owners, and while it terminates") {

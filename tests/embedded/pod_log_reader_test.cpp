@@ -102,6 +102,13 @@ SCENARIO("a log is followed while it grows, is put aside and begins anew") {
   CHECK(reader->ended());
 }
 
+SCENARIO("a file that is put aside while it is opened is told once") {
+  log_folder_of_a_test t;
+  t.write(0, one + three);
+  fs::create_hard_link(t.file(0), t.file(0).string() + ".1");
+  CHECK_EQ(t.all(), "one\nthree\n");
+}
+
 SCENARIO("a container that has written nothing, or whose name leads elsewhere, has no log") {
   log_folder_of_a_test t;
   CHECK_EQ(t.all(), "refused: container \"main\" in pod \"p\" is waiting to start: ContainerCreating");

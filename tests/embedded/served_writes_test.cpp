@@ -110,6 +110,28 @@ SCENARIO("a write that is only tried changes nothing") {
   CHECK_EQ(refused.message(), R"(PatchOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Foo"]: supported values: "All")");
 }
 
+SCENARIO("a word about trying that is not exactly the one there is refuses the write") {
+  api_world w;
+  w.config("a");
+  const auto version = w.objects.version();
+  const auto all = std::string{w.configs};
+  const auto one = all + "/a";
+  for (const auto* word : {"dryRun=", "dryRun", "dryRun=all", "dryRun=All&dryRun=", "dryRun=All&dryRun=Foo"}) {
+    CAF_MESSAGE(word);
+    const auto query = std::string{"?"} + word;
+    CHECK_EQ(w.ask({"POST", all + query, R"({"metadata":{"name":"b"}})"}).status, 422u);
+    CHECK_EQ(w.ask({"PUT", one + query, R"({"metadata":{"name":"a"},"data":{}})"}).status, 422u);
+    CHECK_EQ(w.ask({"PATCH", one + query, R"({"data":{"k":"w"}})", merge}).status, 422u);
+    CHECK_EQ(w.ask({"DELETE", one + query}).status, 422u);
+    CHECK_EQ(w.ask({"DELETE", one + query, R"({"dryRun":["All"]})"}).status, 422u);
+    CHECK_EQ(w.ask({"DELETE", all + query}).status, 422u);
+  }
+  CHECK_EQ(w.ask({"DELETE", one + "?dryRun="}).message(),
+           R"(DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: [""]: supported values: "All")");
+  CHECK_EQ(w.ask({"DELETE", one + "?dryRun=All&dryRun=All"}).status, 200u);
+  CHECK_EQ(w.objects.version(), version);
+}
+
 // -- patches ------------------------------------------------------------------------------------------------------
 
 SCENARIO("a strategic merge patch is for built-in kinds, and apply is for none") {
@@ -155,6 +177,53 @@ SCENARIO("what becomes of the children is written into the finalizers") {
   CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "/a", R"({"propagationPolicy":"Background"})"}).status, 200u);
   CHECK_EQ(w.get(std::string{w.configs} + "/a").status, 404u);
   CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "/b", R"({"propagationPolicy":"Orphan","orphanDependents":true})"}).status, 422u);
+}
+
+SCENARIO("a kind that the garbage collector does not look after goes in the background, whatever is asked") {
+  api_world w;
+  for (const auto* collection : {"/api/v1/namespaces/default/secrets", "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+                                 "/apis/rbac.authorization.k8s.io/v1/clusterroles"})
+    for (const auto* policy : {"Foreground", "Orphan"}) {
+      w.make(collection, {{"metadata", {{"name", "x"}}}});
+      const auto one = std::string{collection} + "/x";
+      CHECK_EQ(w.ask({"DELETE", one, json{{"propagationPolicy", policy}}.dump()}).status, 200u);
+      CHECK_EQ(w.get(one).status, 404u);
+    }
+  const auto ending = w.ask({"DELETE", "/api/v1/namespaces/other", R"({"propagationPolicy":"Foreground"})"}).body;
+  CHECK(!ending["metadata"].contains("finalizers"));
+}
+
+SCENARIO("the preconditions of a delete may stand in its query") {
+  api_world w;
+  const auto made = w.config("a");
+  const auto one = std::string{w.configs} + "/a";
+  CHECK_EQ(w.ask({"DELETE", one + "?uid=another"}).status, 409u);
+  CHECK_EQ(w.ask({"DELETE", one + "?resourceVersion=1"}).status, 409u);
+  CHECK_EQ(w.get(one).status, 200u);
+  CHECK_EQ(w.ask({"DELETE", one + "?uid=" + text_at(made, {"metadata", "uid"})
+                              + "&resourceVersion=" + text_at(made, {"metadata", "resourceVersion"})})
+             .status,
+           200u);
+  CHECK_EQ(w.get(one).status, 404u);
+}
+
+SCENARIO("a collection is deleted page by page, each as the list that it continues") {
+  api_world w{{.events = 4}};
+  for (const auto* name : {"a", "b", "c", "d"})
+    w.config(name);
+  const auto first = w.ask({"DELETE", std::string{w.configs} + "?limit=1"}).body;
+  CHECK_EQ(names_in(first), (words{"a"}));
+  const auto rest = std::string{w.configs} + "?limit=2&continue=" + text_at(first, {"metadata", "continue"});
+  CHECK_EQ(names_in(w.ask({"DELETE", rest}).body), (words{"b", "c"}));
+  CHECK_EQ(names_in(w.get(w.configs).body), (words{"d"}));
+  // What came after that moment is not of that list.
+  w.config("e");
+  CHECK_EQ(names_in(w.ask({"DELETE", rest + "&dryRun=All"}).body), (words{"b", "c"}));
+  w.config("f");
+  CHECK_EQ(w.ask({"DELETE", rest}).status, 410u);
+  CHECK_EQ(w.ask({"DELETE", std::string{w.configs} + "?resourceVersion=999"}).status, 504u);
+  CHECK_EQ(names_in(w.get(w.configs).body), (words{"d", "e", "f"}));
+  CHECK_EQ(names_in(w.ask({"DELETE", std::string{w.configs} + "?resourceVersion=0"}).body), (words{"d", "e", "f"}));
 }
 
 SCENARIO("a namespace terminates, takes nothing new, and goes when it is finalized") {
