@@ -1,6 +1,7 @@
 #include "embedded/flows/container_runner.hpp"
 
 #include "embedded/flows/container_log.hpp"
+#include "embedded/flows/fault_of.hpp"
 #include "embedded/pod_facts.hpp"
 #include "embedded/pod_log.hpp"
 
@@ -41,26 +42,12 @@ void container_runner::end(time_source::clock::time_point until) {
 
 awaitable<void> container_runner::run() {
   while (!end_at_ && state_.now != at::terminated) {
-    auto fault = co_await try_run_once();
+    auto fault = co_await fault_of(run_once());
     if (!fault.empty())
       co_await recover(std::move(fault));
   }
   over_ = true;
   changed_();
-}
-
-/// What it threw; empty: nothing.
-awaitable<std::string> container_runner::try_run_once() {
-  try {
-    co_await run_once();
-    co_return std::string{};
-  } catch (const boost::system::system_error& x) {
-    if (x.code() == boost::asio::error::operation_aborted)
-      throw;
-    co_return std::string{x.what()};
-  } catch (const std::exception& x) {
-    co_return std::string{x.what()};
-  }
 }
 
 /// Ends what may run still; the next start is as after any end.

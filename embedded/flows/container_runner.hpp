@@ -49,7 +49,6 @@ public:
 
 private:
   enum class verdict { unhealthy };
-  boost::asio::awaitable<std::string> try_run_once();
   boost::asio::awaitable<void> recover(std::string fault);
   boost::asio::awaitable<void> run_once();
   boost::asio::awaitable<bool> start();

@@ -3,6 +3,7 @@
 #include "base/base64.hpp"
 #include "base/random.hpp"
 #include "embedded/flows/container_log.hpp"
+#include "embedded/flows/fault_of.hpp"
 #include "embedded/pod_facts.hpp"
 #include "embedded/pod_log.hpp"
 
@@ -90,7 +91,7 @@ awaitable<void> pod_worker::run() {
 awaitable<void> pod_worker::serve_on() {
   auto wait = back_off{1s, 30s};
   for (;;) {
-    auto fault = co_await try_serve();
+    auto fault = co_await fault_of(serve());
     if (fault.empty())
       co_return;
     node_.options.log("pod " + title() + ": " + fault);
@@ -105,20 +106,6 @@ awaitable<void> pod_worker::serve_on() {
     co_await rest(wait.next());
     if (ending())
       co_return;
-  }
-}
-
-/// What it threw; empty: the pod has ended.
-awaitable<std::string> pod_worker::try_serve() {
-  try {
-    co_await serve();
-    co_return std::string{};
-  } catch (const boost::system::system_error& x) {
-    if (x.code() == boost::asio::error::operation_aborted)
-      throw;
-    co_return std::string{x.what()};
-  } catch (const std::exception& x) {
-    co_return std::string{x.what()};
   }
 }
 

@@ -34,7 +34,6 @@ private:
   using runner_ptr = std::unique_ptr<container_runner>;
 
   boost::asio::awaitable<void> serve_on();
-  boost::asio::awaitable<std::string> try_serve();
   boost::asio::awaitable<void> serve();
   boost::asio::awaitable<bool> find_disk();
   boost::asio::awaitable<std::optional<pod_request>> read_request();
