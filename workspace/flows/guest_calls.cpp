@@ -55,22 +55,6 @@ bool is_terminal(const guest_job& what) {
   return std::holds_alternative<terminal_job>(what) || std::holds_alternative<rejoin_job>(what);
 }
 
-/// Carries one call to its end. The ticket names no call any more when the asker hears of it.
-asio::awaitable<void> carry(guest_hosts in, flow_time& time, open_terminals* terminals, std::function<void()> withdraw,
-                            std::shared_ptr<registry> all, ticket name, shared_call call, guest::endpoint where, guest_job what,
-                            deadline until, std::function<void(result<job_end>)> end) {
-  // One turn of the strand, so that a call withdrawn at once does not begin.
-  co_await asio::post(asio::use_awaitable);
-  auto entry = std::shared_ptr<void>{};
-  if (terminals != nullptr && is_terminal(what))
-    entry = terminals->enter({where, ending_of(what, call), std::move(withdraw)});
-  auto at = job_place{in, time, call, std::move(where), until};
-  auto got = co_await carry_out_job(std::move(at), std::move(what));
-  all->drop(name);
-  entry.reset();
-  end(std::move(got));
-}
-
 asio::awaitable<void> carry_question(guest_hosts in, guest::endpoint where, question what, deadline until,
                                      std::function<void(result<reply>)> to) {
   co_await asio::post(asio::use_awaitable);
@@ -89,13 +73,11 @@ public:
     call->output = std::move(events.output);
     call->wants_input = std::move(events.wants_input);
     call->noted = std::move(events.noted);
-    if (live_->add(name, call)) {
-      if (flows_.start(name, [this, all = live_, name, call, where, what, until, end = events.end] {
-            return carry(
-              in_, time_, terminals_, [this, name] { cancel(name); }, all, name, call, where, what, until, end);
-          }))
+    if (live_.add(name, call)) {
+      if (flows_.start(name,
+                       [this, name, call, where, what, until, end = events.end] { return carry(name, call, where, what, until, end); }))
         return;
-      live_->drop(name);
+      live_.drop(name);
     }
     asio::post(flows_.executor(), [end = std::move(events.end)] { end(fail(guest::withdrawn{})); });
   }
@@ -146,10 +128,24 @@ public:
   }
 
 private:
+  /// Carries one call to its end. The ticket names no call any more when the asker hears of it.
+  asio::awaitable<void> carry(ticket name, shared_call call, guest::endpoint where, guest_job what, deadline until,
+                              std::function<void(result<job_end>)> end) {
+    // One turn of the strand, so that a call withdrawn at once does not begin.
+    co_await asio::post(asio::use_awaitable);
+    auto entry = std::shared_ptr<void>{};
+    if (terminals_ != nullptr && is_terminal(what))
+      entry = terminals_->enter({where, ending_of(what, call), [this, name] { cancel(name); }});
+    auto at = job_place{in_, time_, call, std::move(where), until};
+    auto got = co_await carry_out_job(std::move(at), std::move(what));
+    live_.drop(name);
+    entry.reset();
+    end(std::move(got));
+  }
   /// Does `what` to the call on its strand; a ticket that names no call is no error.
   template <class What>
   void with(ticket name, What what) {
-    if (auto call = live_->find(name))
+    if (auto call = live_.find(name))
       asio::post(flows_.executor(), [call = std::move(call), what = std::move(what)] { what(*call); });
   }
 
@@ -157,7 +153,7 @@ private:
   flow_time& time_;
   flow_group& flows_;
   open_terminals* terminals_;
-  std::shared_ptr<registry> live_ = std::make_shared<registry>();
+  registry live_;
 };
 
 } // namespace
