@@ -130,8 +130,10 @@ SCENARIO("a quiesce ends at its deadline, and says whether all was gone by then"
   auto world = agent_world{{{"NAMZU_AGENT_QUIESCE_DEADLINE_MS", "150"}, {"NAMZU_AGENT_CANCEL_CONFIRM_TIMEOUT_MS", "3600000"}}};
   auto client = world.start(world.reserve(), "trap '' TERM; echo $$; while :; do sleep 0.01; done");
   const auto pid = number(client.event());
+  const auto begin = std::chrono::steady_clock::now();
   // A grace that is longer than anybody waits for an answer here.
   const auto answer = world.ask("quiesce", json{{"graceMs", 3'599'999}});
+  CHECK(std::chrono::steady_clock::now() - begin < 3s);
   // The SIGKILL goes out at the deadline, and the one look that follows may see its effect or come before it.
   if (answer.value("ok", false))
     CHECK(!alive(pid));
