@@ -273,10 +273,14 @@ SCENARIO("the bound of a request covers its token, its answer and the answer's b
   client one{silent.port(), 1000};
   client two{stalled.port(), 1000};
   client three{unasked.port(), tokens, 1000};
+  const auto begin = std::chrono::steady_clock::now();
   // All on one context, so that the test waits for the bound once.
   const auto send = [&](client& x) { return start_flow(one.on, x.api->send(k8s::post("/x", json::object()), deadline{x.time, 1h})); };
   auto flows = std::vector{send(one), send(two), send(three)};
   run_until(one.on, [&] { return std::ranges::all_of(flows, [](const auto& x) { return x.done(); }); });
+  const auto took = std::chrono::steady_clock::now() - begin;
+  CHECK(took >= 1000ms);
+  CHECK(took < 8s);
   for (auto& x : flows) {
     const auto* why = error<k8s::api_timeout>(x.get());
     REQUIRE(why);
