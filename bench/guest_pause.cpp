@@ -7,6 +7,7 @@
 #include <atomic>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <thread>
 
@@ -90,6 +91,7 @@ int main() {
       ++walks;
     }
   }};
+  ::setpriority(PRIO_PROCESS, 0, -10); // this thread: what is measured is the wire, and not how long the caller waits to hear the answer
   auto took = std::vector<double>{};
   for (const auto end = clock_type::now() + 5s; clock_type::now() < end;) {
     const auto next = clock_type::now() + 1ms;

@@ -1,5 +1,6 @@
 #include "guest/agent/files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <sys/stat.h>
@@ -8,8 +9,27 @@
 
 namespace paddock::guest {
 
+namespace {
+
+// Pieces as a copying program writes them: of one large write the page cache takes its largest folios, whose memory is cold.
+ssize_t write_in_pieces(int fd, const char* bytes, std::size_t size, off_t at) {
+  constexpr auto piece = std::size_t{128 * 1024};
+  auto done = std::size_t{0};
+  do {
+    const auto n = ::pwrite(fd, bytes + done, std::min(piece, size - done), at + static_cast<off_t>(done));
+    if (n < 0)
+      return done > 0 ? static_cast<ssize_t>(done) : n;
+    if (n == 0)
+      break;
+    done += static_cast<std::size_t>(n);
+  } while (done < size);
+  return static_cast<ssize_t>(done);
+}
+
+} // namespace
+
 file_calls::file_calls() :
-  write([](int fd, const char* bytes, std::size_t size, off_t at) { return ::pwrite(fd, bytes, size, at); }),
+  write(write_in_pieces),
   set_mode([](int fd, mode_t mode) { return ::fchmod(fd, mode); }),
   sync([](int fd) { return ::fsync(fd); }),
   rename([](int from, const char* old_name, int to, const char* new_name) { return ::renameat(from, old_name, to, new_name); }),
