@@ -18,6 +18,11 @@ api_result<void> request_gate::bootstrap(store::instant now) {
   return made;
 }
 
+void request_gate::start_over() noexcept {
+  rights_.start_over();
+  policies_.start_over();
+}
+
 void request_gate::catch_up() {
   if (rights_.catch_up(objects_) && aggregate_roles(objects_))
     rights_.catch_up(objects_);

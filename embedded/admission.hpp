@@ -18,6 +18,8 @@ public:
   /// Takes in what was written since the last call, and writes what follows from it: the rules of roles that aggregate, the status of
   /// policies. To be called before a request and after a write.
   void catch_up();
+  /// A group of writes has been undone, and some of it was taken in.
+  void start_over() noexcept;
 
   [[nodiscard]] const authenticator& who() const noexcept {
     return who_;

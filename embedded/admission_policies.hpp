@@ -22,6 +22,10 @@ class admission_policies {
 public:
   /// Takes in what was written since the last call. Answers whether a policy was among it.
   bool catch_up(const store& objects);
+  /// What was taken in has been undone: the next `catch_up` reads everything.
+  void start_over() noexcept {
+    seen_ = 0;
+  }
   /// Writes the status of the policies that have changed: which expressions this server cannot evaluate.
   void write_status(store& objects);
 

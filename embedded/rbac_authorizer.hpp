@@ -20,6 +20,10 @@ class rbac_authorizer {
 public:
   /// Takes in what was written since the last call, or everything. Answers whether a ClusterRole may have been among it.
   bool catch_up(const store& objects);
+  /// What was taken in has been undone: the next `catch_up` reads everything.
+  void start_over() noexcept {
+    seen_ = 0;
+  }
 
   [[nodiscard]] access_verdict decide(const user_info& who, const access_attributes& what) const;
   /// Every rule that holds for the user in the namespace, cluster-wide ones first.

@@ -206,6 +206,8 @@ api_result<object_ptr> store::commit(const key& at, json value, bool removed, bo
     if (!kept)
       return tl::unexpected{internal_error(kept.error())};
   }
+  if (group_)
+    group_->before.emplace_back(at, before);
   version_ = version;
   bytes_ = bytes;
   if (removed)
@@ -214,6 +216,35 @@ api_result<object_ptr> store::commit(const key& at, json value, bool removed, bo
     objects_[at] = now;
   remember({version, before, now, removed});
   return now;
+}
+
+void store::begin_group() {
+  if (journal_ == nullptr)
+    return;
+  journal_->begin_group();
+  group_ = group{version_, bytes_, {}};
+}
+
+tl::expected<void, std::string> store::end_group() {
+  const auto ending = std::exchange(group_, std::nullopt);
+  if (!ending)
+    return {};
+  auto kept = journal_->end_group();
+  if (kept)
+    return kept;
+  for (auto x = ending->before.rbegin(); x != ending->before.rend(); ++x)
+    if (x->second)
+      objects_[x->first] = x->second;
+    else
+      objects_.erase(x->first);
+  while (!events_.empty() && events_.back().version > ending->version) {
+    event_bytes_ -= events_.back().now->text.size();
+    events_.pop_back();
+  }
+  version_ = ending->version;
+  bytes_ = ending->bytes;
+  floor_ = std::min(floor_, version_);
+  return kept;
 }
 
 /// Why nothing can be made in the namespace: it is not there, or on its way out.

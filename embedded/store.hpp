@@ -166,6 +166,11 @@ public:
   /// Gives a pod without a node to the one that `binding` names.
   api_result<void> bind(const std::string& name_space, const std::string& name, const json& binding, instant now, bool dry_run = false);
 
+  /// The journal keeps the writes from here to `end_group` together, so that many cost little more than one. Nobody may hear of one
+  /// before the end says that they are kept. On failure none of them has happened, and versions go on where they were.
+  void begin_group();
+  tl::expected<void, std::string> end_group();
+
 private:
   struct key {
     const resource_kind* kind = nullptr;
@@ -180,6 +185,13 @@ private:
   api_result<object_ptr> commit(const key& at, json value, bool removed, bool dry_run);
   void remember(store_event event);
 
+  /// What a group began with.
+  struct group {
+    std::uint64_t version = 0;
+    std::size_t bytes = 0;
+    std::vector<std::pair<key, object_ptr>> before; // of each write, in order; null: absent
+  };
+
   journal_port* journal_;
   store_bounds bounds_;
   store_names names_;
@@ -190,6 +202,7 @@ private:
   std::uint64_t floor_ = 1;
   std::deque<store_event> events_;
   std::size_t event_bytes_ = 0;
+  std::optional<group> group_;
 };
 
 } // namespace paddock::embedded

@@ -10,6 +10,7 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -35,6 +36,14 @@ constexpr auto expiry_every = 60s;    // of events that are an hour old
 
 using bell = asio::steady_timer;
 
+/// A write that waits for its group.
+struct waiting_write {
+  const api_call& what;
+  bell done;
+  outcome got = {};
+  bool over = false;
+};
+
 /// What requests share. Used on the server's strand, but for the log.
 struct core {
   core(flow_time& clock, api_server_options from) :
@@ -51,7 +60,9 @@ struct core {
   store objects;
   request_gate gate;
   std::list<bell*> watchers; // to ring after each write
-  std::size_t followed = 0;  // logs
+  std::list<waiting_write*> writes;
+  bool group_due = false;   // `carry_out_group` comes
+  std::size_t followed = 0; // logs
   time_source::clock::time_point expired_at = {};
   std::uint64_t arrived = 0;
   mutable std::mutex guard; // of the log
@@ -84,6 +95,27 @@ struct core {
       ring();
     return out;
   }
+
+  /// Carries out the writes that wait, which the journal keeps together. Nothing else runs meanwhile, so nobody sees of them
+  /// what is not kept.
+  void carry_out_group() {
+    group_due = false;
+    objects.begin_group();
+    for (auto* x : writes)
+      if (!x->over)
+        x->got = carry_out(x->what);
+    if (!objects.end_group()) {
+      // None has happened. Alone, each succeeds or hears of its own failure.
+      gate.start_over();
+      for (auto* x : writes)
+        if (!x->over)
+          x->got = carry_out(x->what);
+    }
+    for (auto* x : writes) {
+      x->over = true;
+      x->done.expires_at(bell::time_point::min());
+    }
+  }
 };
 
 asio::awaitable<bool> withdrawn() {
@@ -91,10 +123,11 @@ asio::awaitable<bool> withdrawn() {
   co_return state.cancelled() != asio::cancellation_type::none;
 }
 
-/// Keeps a watch in the list of those to ring.
+/// Keeps a watch in the list of those to ring, a write in that of those that wait.
+template <class T>
 class enlisted {
 public:
-  enlisted(std::list<bell*>& all, bell& mine) : all_(all), at_(all.insert(all.end(), &mine)) {
+  enlisted(std::list<T*>& all, T& mine) : all_(all), at_(all.insert(all.end(), &mine)) {
   }
   ~enlisted() {
     all_.erase(at_);
@@ -103,12 +136,25 @@ public:
   enlisted& operator=(const enlisted&) = delete;
 
 private:
-  std::list<bell*>& all_;
-  std::list<bell*>::iterator at_;
+  std::list<T*>& all_;
+  typename std::list<T*>::iterator at_;
 };
 
 asio::awaitable<void> wait_for(bell& mine) {
   [[maybe_unused]] auto [ec] = co_await mine.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+/// Carries it out with what else is written at this moment. The answer proves what that of a write alone proves.
+asio::awaitable<outcome> carry_out_with_others(std::shared_ptr<core> of, const api_call& call) {
+  const auto lane = co_await asio::this_coro::executor;
+  auto mine = waiting_write{call, bell{lane, bell::time_point::max()}};
+  const auto listed = enlisted{of->writes, mine};
+  if (!std::exchange(of->group_due, true))
+    asio::post(lane, [of] { of->carry_out_group(); });
+  // A caller that goes away now changes nothing: the group comes at once.
+  while (!mine.over)
+    co_await wait_for(mine.done);
+  co_return std::move(mine.got);
 }
 
 asio::awaitable<void> send(http_responder& to, api_answer what) {
@@ -247,7 +293,9 @@ asio::awaitable<void> answer(std::shared_ptr<core> of, http_request what, http_r
   auto got = outcome{};
   if (!user)
     got = to_answer(unauthorized());
-  else if (wrong.commit || wrong.end == fault::ending::answer)
+  else if (const auto wanted = wrong.commit || wrong.end == fault::ending::answer; wanted && of->options.journal && call.method != "GET")
+    got = co_await carry_out_with_others(of, call);
+  else if (wanted)
     got = of->carry_out(call);
   // -- what it hears --
   if (wrong.end == fault::ending::close) {

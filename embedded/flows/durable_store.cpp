@@ -46,6 +46,8 @@ struct durable_store::database {
   sqlite3* handle = nullptr;
   std::string file;
   bool broken = false; // a failure left unknown what is on disk
+  bool in_group = false;
+  std::optional<std::string> spoiled; // why nothing of the group can be kept
   statement put;
   statement erase;
   statement mark;
@@ -88,6 +90,40 @@ struct durable_store::database {
     sqlite3_reset(x);
     sqlite3_clear_bindings(x);
     return code == SQLITE_DONE ? SQLITE_OK : code;
+  }
+
+  /// Keeps it with the rest of the group, which begins with its first write.
+  tl::expected<void, std::string> write_in_group(std::uint64_t version, const std::string& key, const std::optional<std::string>& text) {
+    if (broken && !spoiled)
+      spoiled = file + ": an earlier write failed and may be on disk or not; nothing is written until a restart";
+    if (spoiled)
+      return tl::unexpected{*spoiled};
+    int code = is_open() ? SQLITE_OK : run("BEGIN IMMEDIATE");
+    if (code == SQLITE_OK)
+      code = write(version, key, text);
+    if (code == SQLITE_OK)
+      return {};
+    spoiled = failure("the write was refused");
+    return tl::unexpected{*spoiled};
+  }
+
+  tl::expected<void, std::string> end() {
+    if (!spoiled && is_open())
+      if (const int code = run("COMMIT"); code != SQLITE_OK) {
+        spoiled = failure("the write was refused");
+        // A full disk is refused before anything counts. Another failure of the end itself tells nothing about the disk.
+        broken = broken || (code & 0xff) != SQLITE_FULL;
+      }
+    if (is_open() && run("ROLLBACK") != SQLITE_OK)
+      broken = true;
+    if (auto why = std::exchange(spoiled, std::nullopt))
+      return tl::unexpected{std::move(*why)};
+    return {};
+  }
+
+  /// A failure may have ended it.
+  [[nodiscard]] bool is_open() const {
+    return sqlite3_get_autocommit(handle) == 0;
   }
 
   int write(std::uint64_t version, const std::string& key, const std::optional<std::string>& text) {
@@ -222,25 +258,24 @@ tl::expected<journal_image, std::string> durable_store::load() {
 
 tl::expected<void, std::string> durable_store::commit(std::uint64_t version, const std::string& key,
                                                       const std::optional<std::string>& text) {
-  if (db_->broken)
-    return tl::unexpected{db_->file + ": an earlier write failed and may be on disk or not; nothing is written until a restart"};
-  int code = db_->run("BEGIN IMMEDIATE");
-  bool ending = false;
-  if (code == SQLITE_OK)
-    code = db_->write(version, key, text);
-  if (code == SQLITE_OK) {
-    ending = true;
-    code = db_->run("COMMIT");
+  if (db_->in_group)
+    return db_->write_in_group(version, key, text);
+  begin_group();
+  if (auto written = db_->write_in_group(version, key, text); !written) {
+    [[maybe_unused]] const auto ended = end_group(); // says the same
+    return written;
   }
-  if (code == SQLITE_OK)
-    return {};
-  auto why = db_->failure("the write was refused");
-  // A full disk is refused before anything counts. Another failure of the end itself tells nothing about the disk.
-  if (ending && (code & 0xff) != SQLITE_FULL)
-    db_->broken = true;
-  if (sqlite3_get_autocommit(db_->handle) == 0 && db_->run("ROLLBACK") != SQLITE_OK)
-    db_->broken = true;
-  return tl::unexpected{std::move(why)};
+  return end_group();
+}
+
+void durable_store::begin_group() {
+  db_->in_group = true;
+  db_->spoiled.reset();
+}
+
+tl::expected<void, std::string> durable_store::end_group() {
+  db_->in_group = false;
+  return db_->end();
 }
 
 } // namespace paddock::embedded

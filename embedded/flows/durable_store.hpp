@@ -16,7 +16,8 @@ struct durable_options {
   std::uint64_t bytes = 4ull << 30; // the file grows no larger; a write that needs more is refused
 };
 
-/// A journal in an SQLite file (WAL, synchronous). A write is on disk when `commit` says so. One process at a time: a second one
+/// A journal in an SQLite file (WAL, synchronous). A write is on disk when `commit` says so, a group when
+/// `end_group` does. One process at a time: a second one
 /// is refused at opening. A damaged file is refused, too, and nothing of it is changed: pages that do not fit each other at
 /// opening, an object that is not as it was written at `load`. Blocks while it waits for the disk; for one thread at a time.
 class durable_store final : public journal_port {
@@ -29,6 +30,8 @@ public:
   [[nodiscard]] tl::expected<journal_image, std::string> load();
 
   tl::expected<void, std::string> commit(std::uint64_t version, const std::string& key, const std::optional<std::string>& text) override;
+  void begin_group() override;
+  tl::expected<void, std::string> end_group() override;
 
 private:
   struct database;

@@ -2,11 +2,13 @@
 
 #include "embedded/flows/api_server.hpp"
 #include "embedded/flows/durable_store.hpp"
+#include "tests/support/manual_time.hpp"
 #include "tests/support/run_flow.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
 
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 using namespace paddock;
@@ -39,11 +41,11 @@ struct cluster {
   http_server_address where;
   std::string token = "s3cret";
 
-  explicit cluster(api_server_options options = {}) {
+  explicit cluster(api_server_options options = {}, flow_time* of_server = nullptr) {
     options.tokens.push_back({secret{"s3cret"}, {"admin", {"system:masters"}}});
     options.tokens.push_back({secret{"other"}, "nobody"});
     options.log_entries = 100;
-    auto made = make_api_server(on.get_executor(), time, std::move(options));
+    auto made = make_api_server(on.get_executor(), of_server ? *of_server : time, std::move(options));
     if (!made)
       CAF_FAIL(made.error());
     server = std::move(*made);
@@ -473,6 +475,74 @@ SCENARIO("a request can be made to fail before or after it is carried out") {
 }
 
 // -- on disk --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Counts the groups, and does not keep the first that has more than one write.
+struct grouping_journal final : journal_port {
+  tl::expected<void, std::string> commit(std::uint64_t, const std::string& key, const std::optional<std::string>&) override {
+    group.push_back(key);
+    return {};
+  }
+  void begin_group() override {
+    group.clear();
+  }
+  tl::expected<void, std::string> end_group() override {
+    ++groups;
+    if (refuses && group.size() > 1) {
+      refuses = false;
+      return tl::unexpected{std::string{"disk full"}};
+    }
+    kept.insert(kept.end(), group.begin(), group.end());
+    return {};
+  }
+  bool refuses = false;
+  std::size_t groups = 0;
+  std::vector<std::string> group;
+  std::vector<std::string> kept;
+};
+
+} // namespace
+
+SCENARIO("writes that come together are kept together, and each is answered and watched as if it were alone") {
+  for (const auto refuses : {false, true}) {
+    grouping_journal journal;
+    journal.refuses = refuses;
+    api_server_options options;
+    options.journal = &journal;
+    options.faults = [](const logged_request& x) { return x.method == "POST" ? std::optional{fault{.delay = 1s}} : std::nullopt; };
+    manual_time clock;
+    cluster c{std::move(options), &clock};
+    watching w{c, pods + "?watch=1"};
+    run_until(c.on, [&] { return clock.sleeping() == 1; });
+    journal.groups = 0;
+    constexpr auto many = std::size_t{64};
+    std::vector<started<io_result<http_response>>> all;
+    for (auto i = std::size_t{0}; i < many; ++i) {
+      json pod{{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", "p" + std::to_string(i)}}}};
+      pod["spec"]["containers"] = json::array({{{"name", "main"}, {"image", "i:1"}}});
+      auto what = c.request("POST", pods, pod.dump(), "application/json");
+      all.push_back(start_flow(c.on, c.exchange->send(c.where, std::move(what), {}, deadline{c.time, 10s})));
+    }
+    // All of them wait, and then come at once.
+    run_until(c.on, [&] { return clock.sleeping() == many + 1; });
+    clock.advance(1s);
+    std::set<std::string> versions;
+    for (auto& x : all) {
+      run_until(c.on, [&] { return x.done(); });
+      REQUIRE(x.get());
+      CHECK_EQ(x.get()->status, 201u);
+      versions.insert(text_at(json::parse(x.get()->body), {"metadata", "resourceVersion"}));
+    }
+    CHECK_EQ(versions.size(), many);
+    CHECK_LT(journal.groups, many / 4);
+    CHECK_EQ(journal.kept.size() == many, !refuses);
+    CHECK(!journal.refuses);
+    run_until(c.on, [&] { return w.told().size() == many; });
+    auto told = w.told();
+    CHECK_EQ(std::set<std::string>(told.begin(), told.end()).size(), many);
+  }
+}
 
 SCENARIO("objects outlive the server when it has a journal, and a full disk is an error and not a loss") {
   auto name = (std::filesystem::temp_directory_path() / "paddock-server-XXXXXX").string();

@@ -100,6 +100,45 @@ SCENARIO("a full file refuses the write, keeps what it has and takes smaller one
   CHECK(a->commit(3, "k2", "v2").has_value());
 }
 
+SCENARIO("a group is on disk whole once it has ended") {
+  folder dir;
+  {
+    auto a = opened({dir / "o.sqlite"});
+    REQUIRE(a->commit(2, "k1", "one"));
+    a->begin_group();
+    REQUIRE(a->commit(3, "k2", "two"));
+    REQUIRE(a->commit(4, "k1", std::nullopt));
+    REQUIRE(a->end_group());
+    a->begin_group(); // of nothing
+    CHECK(a->end_group().has_value());
+    a->begin_group();
+    REQUIRE(a->commit(5, "k3", "three"));
+  } // before its end
+  auto got = opened({dir / "o.sqlite"})->load();
+  REQUIRE(got);
+  CHECK_EQ(got->version, 4u);
+  CHECK_EQ(got->objects, (objects{{"k2", "two"}}));
+}
+
+SCENARIO("a group with a write that is refused leaves nothing behind, and what comes next is taken") {
+  folder dir;
+  auto a = opened({dir / "o.sqlite", 256 * 1024});
+  REQUIRE(a->commit(2, "k", "v"));
+  a->begin_group();
+  CHECK(a->commit(3, "k1", "v1").has_value());
+  const auto big = a->commit(4, "big", std::string(1024 * 1024, 'x'));
+  CHECK(!big);
+  CHECK(!a->commit(5, "k2", "v2")); // of no use
+  const auto ended = a->end_group();
+  REQUIRE(!ended);
+  CHECK_NE(ended.error().find("full"), std::string::npos);
+  auto got = a->load();
+  REQUIRE(got);
+  CHECK_EQ(got->version, 2u);
+  CHECK_EQ(got->objects, (objects{{"k", "v"}}));
+  CHECK(a->commit(3, "k2", "v2").has_value());
+}
+
 SCENARIO("what cannot be opened says why") {
   folder dir;
   auto missing = durable_store::open({dir / "none/o.sqlite"});

@@ -42,7 +42,18 @@ struct recording_journal final : journal_port {
       image.objects.emplace_back(key, *text);
     return {};
   }
+  void begin_group() override {
+    before_group = image;
+  }
+  tl::expected<void, std::string> end_group() override {
+    if (!refuse_group)
+      return {};
+    image = before_group;
+    return tl::unexpected{std::string{"disk full"}};
+  }
   bool refuse = false;
+  bool refuse_group = false;
+  journal_image before_group;
   journal_image image;
 };
 
@@ -374,6 +385,57 @@ SCENARIO("a write that the journal refuses has not happened") {
   CHECK_EQ(f.objects.event_after(version), nullptr);
   f.journal.refuse = false;
   CHECK(f.merge(sandboxes, "a", {{"spec", {{"operatingMode", "Suspended"}}}}).has_value());
+}
+
+SCENARIO("a group of writes that the journal does not keep has not happened, not even in part") {
+  fixture f;
+  f.make(sandboxes, sandbox("a"));
+  f.make(sandboxes, sandbox("b"));
+  const auto before = f.read(sandboxes, "a");
+  const auto version = f.version();
+  const auto image = f.journal.image;
+  for (const auto spoiled : {false, true}) { // by its end; by one of its writes
+    f.objects.begin_group();
+    f.make(sandboxes, sandbox("c"));
+    REQUIRE(f.merge(sandboxes, "a", {{"spec", {{"operatingMode", "Suspended"}}}}));
+    REQUIRE(f.objects.remove(sandboxes, "default", "b", {}, start));
+    REQUIRE(f.objects.remove(sandboxes, "default", "c", {}, start));
+    f.journal.refuse = spoiled;
+    CHECK_EQ(f.objects.create(sandboxes, "default", sandbox("d"), start).has_value(), !spoiled);
+    f.journal.refuse = false;
+    f.journal.refuse_group = true;
+    const auto ended = f.objects.end_group();
+    f.journal.refuse_group = false;
+    REQUIRE(!ended);
+    CHECK_EQ(ended.error(), "disk full");
+    CHECK(f.read(sandboxes, "a") == before);
+    CHECK_EQ(f.objects.list(sandboxes, "", {}).size(), 2u);
+    CHECK_EQ(f.version(), version);
+    CHECK_EQ(f.objects.event_after(version), nullptr);
+    CHECK(f.journal.image.objects == image.objects);
+  }
+  // What comes now comes where it would have come.
+  f.make(sandboxes, sandbox("e"));
+  const auto* event = f.objects.event_after(version);
+  REQUIRE(event);
+  CHECK_EQ(event->version, version + 1);
+  CHECK_EQ(event->now->value["metadata"]["name"], "e");
+  CHECK_EQ(f.objects.event_after(version + 1), nullptr);
+}
+
+SCENARIO("a group of writes that the journal keeps has happened one by one") {
+  fixture f;
+  const auto version = f.version();
+  f.objects.begin_group();
+  f.make(sandboxes, sandbox("a"));
+  REQUIRE(f.merge(sandboxes, "a", {{"spec", {{"operatingMode", "Suspended"}}}}));
+  CHECK(f.objects.end_group().has_value());
+  CHECK_EQ(f.version(), version + 2);
+  CHECK_EQ(f.journal.image.version, version + 2);
+  REQUIRE(f.objects.event_after(version));
+  CHECK(!f.objects.event_after(version)->before);
+  REQUIRE(f.objects.event_after(version + 1));
+  CHECK_EQ(f.objects.event_after(version + 1)->before->version, version + 1);
 }
 
 SCENARIO("a store takes over what another one's journal holds") {

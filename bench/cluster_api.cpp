@@ -1,0 +1,249 @@
+// cluster_api: the embedded API server beside a real kube-apiserver, asked by the same client in one run: create, get, JSON patch
+// and list of 1,000, one after another, and 100 watchers of 1,000 events; then durable writes of 64 clients beside the bare
+// SQLite. The real one is started by the program that PADDOCK_REALCLUSTER names, or ../shared/realcluster/up beside this clone;
+// without it only the durable writes are measured.
+
+#include "base/flows/sleep.hpp"
+#include "bench/measure.hpp"
+#include "bench/report.hpp"
+#include "embedded/flows/cluster.hpp"
+#include "k8s/flows/api_client.hpp"
+#include "k8s/flows/kubeconfig.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+#include <sqlite3.h>
+
+#include <map>
+
+namespace {
+
+using namespace paddock;
+using namespace paddock::bench;
+using namespace std::chrono_literals;
+using boost::asio::awaitable;
+using nlohmann::json;
+
+const std::string maps = "/api/v1/namespaces/default/configmaps";
+constexpr auto objects = std::size_t{1000};
+constexpr auto watchers = std::size_t{100};
+constexpr auto repeats = 200;
+
+json map_of(const std::string& name) {
+  return {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}}}, {"data", {{"a", std::string(500, 'x')}}}};
+}
+
+/// Milliseconds of each request, by what was asked.
+using figures = std::map<std::string, std::vector<double>>;
+
+class client {
+public:
+  explicit client(k8s::cluster_access to) {
+    auto made =
+      k8s::make_api_client(*exchange_, time_, {std::move(to.server), std::move(to.base_path), std::move(to.credentials), 30'000, {}});
+    if (!made)
+      give_up(made.error());
+    api_ = std::move(*made);
+  }
+
+  void run(awaitable<void> flow) {
+    auto done = boost::asio::co_spawn(io_, std::move(flow), boost::asio::use_future);
+    io_.restart();
+    io_.run();
+    done.get();
+  }
+  awaitable<json> ask(k8s::call what) {
+    auto got = co_await api_->send(std::move(what), deadline{time_, 60s});
+    if (!got)
+      give_up(k8s::to_string(got.error()));
+    co_return got->value_or(json{});
+  }
+  awaitable<void> read(std::string path, std::function<bool(std::string_view)> take) {
+    const auto got = co_await api_->stream(k8s::get(std::move(path)), std::move(take), 60s, deadline{time_, 300s});
+    if (!got)
+      give_up(k8s::to_string(got.error()));
+  }
+  boost::asio::io_context& io() {
+    return io_;
+  }
+
+private:
+  boost::asio::io_context io_{1};
+  real_flow_time time_;
+  std::unique_ptr<http_exchange> exchange_ = make_http_exchange(time_);
+  std::unique_ptr<k8s::streaming_api> api_;
+};
+
+// -- one request after another ---------------------------------------------------------
+
+awaitable<void> timed(client& by, std::vector<double>& into, k8s::call what) {
+  const auto start = clock_type::now();
+  co_await by.ask(std::move(what));
+  into.push_back(seconds_since(start) * 1e3);
+}
+
+awaitable<void> one_by_one(client& by, figures& into) {
+  for (auto i = std::size_t{0}; i < objects; ++i)
+    co_await timed(by, into["create"], k8s::post(maps, map_of("m" + std::to_string(i))));
+  for (auto i = std::size_t{0}; i < objects; ++i)
+    co_await timed(by, into["get"], k8s::get(maps + "/m" + std::to_string(i)));
+  for (auto i = std::size_t{0}; i < objects; ++i) {
+    auto replace = json::array();
+    replace.push_back({{"op", "replace"}, {"path", "/data/a"}, {"value", std::to_string(i)}});
+    co_await timed(by, into["patch"], k8s::json_patch(maps + "/m" + std::to_string(i), std::move(replace)));
+  }
+  for (auto i = 0; i < repeats; ++i) {
+    const auto start = clock_type::now();
+    auto bytes = std::size_t{0};
+    auto count = [&bytes](std::string_view piece) {
+      bytes += piece.size();
+      return true;
+    };
+    co_await by.read(maps, std::move(count));
+    if (bytes < objects * 100)
+      give_up("the list is short");
+    into["list"].push_back(seconds_since(start) * 1e3);
+  }
+}
+
+// -- watchers ----------------------------------------------------------------------------
+
+struct gallery {
+  std::vector<clock_type::time_point> sent; // of each event
+  std::size_t over = 0;                     // watchers that have seen all
+  std::vector<double>& took;
+};
+
+/// Takes every event of `maps` from `version` on, a line each.
+awaitable<void> watcher(client& by, gallery& in, std::string version) {
+  auto seen = std::size_t{0};
+  auto take = [&](std::string_view piece) {
+    for (const auto c : piece)
+      if (c == '\n' && seen < objects)
+        in.took.push_back(std::chrono::duration<double, std::milli>(clock_type::now() - in.sent.at(seen++)).count());
+    return seen < objects;
+  };
+  co_await by.read(maps + "?watch=1&resourceVersion=" + version, std::move(take));
+  ++in.over;
+}
+
+awaitable<void> watched(client& by, figures& into) {
+  auto in = gallery{{}, 0, into["event"]};
+  in.sent.reserve(objects);
+  const auto list = co_await by.ask(k8s::get(maps + "?limit=1"));
+  const auto version = list["metadata"]["resourceVersion"].get<std::string>();
+  for (auto i = std::size_t{0}; i < watchers; ++i)
+    boost::asio::co_spawn(by.io(), watcher(by, in, version), boost::asio::detached);
+  for (auto i = std::size_t{0}; i < objects; ++i) {
+    in.sent.push_back(clock_type::now());
+    co_await by.ask(k8s::post(maps, map_of("w" + std::to_string(i))));
+  }
+}
+
+figures measure(k8s::cluster_access of) {
+  auto by = client{std::move(of)};
+  auto all = figures{};
+  by.run(one_by_one(by, all));
+  by.run(watched(by, all));
+  if (all["event"].size() != objects * watchers)
+    give_up("events are missing");
+  return all;
+}
+
+// -- durable writes ----------------------------------------------------------------------
+
+awaitable<void> writes(client& by, std::size_t who, std::size_t n) {
+  for (auto i = std::size_t{0}; i < n; ++i)
+    co_await by.ask(k8s::post(maps, map_of("d" + std::to_string(who) + "-" + std::to_string(i))));
+}
+
+/// Writes a second.
+double durable_writes(k8s::cluster_access to, std::size_t clients, std::size_t each) {
+  auto by = client{std::move(to)};
+  const auto start = clock_type::now();
+  for (auto i = std::size_t{0}; i < clients; ++i)
+    boost::asio::co_spawn(by.io(), writes(by, i, each), boost::asio::detached);
+  by.io().run();
+  return static_cast<double>(clients * each) / seconds_since(start);
+}
+
+void sql(sqlite3* on, const std::string& text) {
+  if (sqlite3_exec(on, text.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+    give_up(sqlite3_errmsg(on));
+}
+
+/// Commits a second, each of one row of the size that the server keeps, synchronous as its are.
+double bare_commits(const std::filesystem::path& file, std::size_t n) {
+  sqlite3* on = nullptr;
+  if (sqlite3_open(file.c_str(), &on) != SQLITE_OK)
+    give_up("sqlite3_open");
+  sql(on, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE t(k TEXT PRIMARY KEY, v TEXT) WITHOUT ROWID");
+  const auto value = map_of("d63-100").dump() + std::string(200, 'm'); // and what a server adds
+  const auto start = clock_type::now();
+  for (auto i = std::size_t{0}; i < n; ++i)
+    sql(on, "INSERT INTO t VALUES('" + std::to_string(i) + "', '" + value + "')");
+  const auto rate = static_cast<double>(n) / seconds_since(start);
+  sqlite3_close(on);
+  return rate;
+}
+
+// -- the servers ---------------------------------------------------------------------------
+
+std::unique_ptr<embedded::cluster> embedded_cluster(std::optional<std::filesystem::path> data) {
+  auto how = embedded::cluster_options{};
+  how.data_dir = std::move(data);
+  how.guest_program = own_folder() / "paddock-guest";
+  how.log = [](const std::string&) {};
+  auto started = embedded::start_cluster(std::move(how));
+  if (!started)
+    give_up(started.error());
+  return std::move(*started);
+}
+
+k8s::cluster_access access_of(const embedded::cluster& to) {
+  return {to.server(), {}, k8s::fixed_token(to.token()), "default"};
+}
+
+/// Becomes the real control plane's program, which runs this one again with KUBECONFIG set. Returns where there is none.
+void start_real(char** arguments) {
+  const auto* named = std::getenv("PADDOCK_REALCLUSTER");
+  const auto up = named ? std::filesystem::path{named} : std::filesystem::path{"../shared/realcluster/up"};
+  if (!std::filesystem::exists(up))
+    return;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+  ::setenv("PADDOCK_BENCH_REAL", "1", 1);
+  ::execl(up.c_str(), up.c_str(), "--no-kcm", "--", self.c_str(), arguments[1], nullptr);
+  give_up("the real control plane could not be started");
+}
+
+} // namespace
+
+int main(int, char** arguments) {
+  if (std::getenv("PADDOCK_BENCH_REAL") == nullptr)
+    start_real(arguments);
+  if (std::getenv("PADDOCK_BENCH_REAL") != nullptr) {
+    auto to = k8s::read_kubeconfigs(std::getenv("KUBECONFIG"), "admin-token");
+    if (!to)
+      give_up(to.error());
+    const auto theirs = measure(std::move(*to));
+    const auto here = embedded_cluster({});
+    const auto ours = measure(access_of(*here));
+    for (const auto& [what, took] : ours)
+      for (const auto& [name, share] : {std::pair{"p50", 0.5}, std::pair{"p99", 0.99}}) {
+        const auto mine = quantile(took, share);
+        const auto real = quantile(theirs.at(what), share);
+        std::cerr << what << ' ' << name << ": " << mine << " ms, a real one " << real << " ms\n";
+        report("cluster_api_" + what + '_' + name, mine / real, "ratio", 0.5);
+      }
+  } else {
+    std::cerr << "no real control plane: nothing to compare with\n";
+  }
+  const auto folder = temporary_folder{};
+  const auto bare = bare_commits(folder.path() / "bare.db", 5000);
+  const auto kept = embedded_cluster(folder.path() / "data");
+  const auto rate = durable_writes(access_of(*kept), 64, 200);
+  std::cerr << "durable writes: " << rate << " a second, bare SQLite " << bare << '\n';
+  report("cluster_api_durable", std::min(5000.0, bare / 2) / rate, "wanted/reached", 1);
+}
