@@ -3,16 +3,19 @@
 #include "base/overloaded.hpp"
 #include "egress/refusal_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace paddock::egress {
 
 namespace {
 
-std::string quoted(std::string_view x) {
-  return "\"" + std::string{x} + "\"";
+/// In quotes, and with what no terminal should get escaped.
+std::string in_quotes(std::string_view x) {
+  return nlohmann::json(x).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string of(const fence_object& x) {
-  return x.kind + " " + quoted(x.name) + " (" + x.path + ")";
+  return x.kind + " " + in_quotes(x.name) + " (" + x.path + ")";
 }
 
 std::string below_config(std::string_view field) {
@@ -42,13 +45,13 @@ struct teller {
            + ", and nothing of it would be narrowed";
   }
   std::string operator()(const illegal_profile& x) const {
-    return below_config(x.field) + " " + quoted(x.value) + " " + x.problem;
+    return below_config(x.field) + " " + in_quotes(x.value) + " " + x.problem;
   }
   std::string operator()(const illegal_per_sandbox& x) const {
-    return below_config("perSandbox." + x.field) + " " + quoted(x.value) + " " + x.problem;
+    return below_config("perSandbox." + x.field) + " " + in_quotes(x.value) + " " + x.problem;
   }
   std::string operator()(const illegal_host& x) const {
-    return "the host entry " + quoted(x.host) + " " + x.problem + "; nothing was written";
+    return "the host entry " + in_quotes(x.host) + " " + x.problem + "; nothing was written";
   }
   std::string operator()(const policy_not_applied& x) const {
     return std::string{to_string(x.kind)} + " " + x.path
@@ -89,7 +92,7 @@ struct teller {
            + ": " + x.reason + (x.cause ? ": " + k8s::to_string(*x.cause) : "") + "; nothing was written";
   }
   std::string operator()(const permitted_host_refused& x) const {
-    auto text = "the host entry " + quoted(x.host) + " ";
+    auto text = "the host entry " + in_quotes(x.host) + " ";
     if (x.problem == "host")
       text += "is not among the permitted hosts";
     else if (x.problem == "port")

@@ -1,20 +1,11 @@
 #define CAF_SUITE errors
 
 #include "egress/errors.hpp"
+#include "tests/egress/refusals.hpp"
 #include "tests/support/check_json.hpp"
-
-#include <caf/test/bdd_dsl.hpp>
 
 using namespace paddock::egress;
 using nlohmann::json;
-
-namespace {
-
-bool says(const egress_error& x, std::string_view what) {
-  return to_string(x).find(what) != std::string::npos;
-}
-
-} // namespace
 
 SCENARIO("a refused host is quoted, and nothing was written") {
   auto no = egress_error{illegal_host{"*.example.com", "contains *"}};
