@@ -80,8 +80,7 @@ struct teller {
   std::string operator()(const fence_unreadable& x) const {
     return "the admission fence cannot be proved: " + of(x.object)
            + " may not be read; grant get on validatingadmissionpolicies and validatingadmissionpolicybindings at cluster scope "
-             "(ClusterRole "
-             "namzu-sandbox-host-admission-fence-read); nothing was written: "
+             "(deploy/egress/rbac-per-sandbox-egress.yaml, ClusterRole namzu-sandbox-host-admission-fence-read); nothing was written: "
            + k8s::to_string(x.cause);
   }
   std::string operator()(const fence_not_enforcing& x) const {

@@ -202,11 +202,10 @@ struct owner_replaced {
   std::string clean_up;
 };
 
-using egress_error =
-  std::variant<unenforceable_policy, illegal_config, narrowing_unsupported, illegal_profile, illegal_per_sandbox, illegal_host,
-               policy_not_applied, policy_mismatch, union_refused, ingress_refused, label_not_observed, labels_rejected, fence_missing,
-               fence_unreadable, fence_not_enforcing, permitted_hosts_unavailable, permitted_host_refused, owner_uid_missing, policy_write_unknown,
-               owner_replaced, k8s::failure>;
+using egress_error = std::variant<unenforceable_policy, illegal_config, narrowing_unsupported, illegal_profile, illegal_per_sandbox,
+                                  illegal_host, policy_not_applied, policy_mismatch, union_refused, ingress_refused, label_not_observed,
+                                  labels_rejected, fence_missing, fence_unreadable, fence_not_enforcing, permitted_hosts_unavailable,
+                                  permitted_host_refused, owner_uid_missing, policy_write_unknown, owner_replaced, k8s::failure>;
 
 template <class T>
 using result = tl::expected<T, egress_error>;
