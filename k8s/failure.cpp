@@ -2,6 +2,8 @@
 
 #include "base/overloaded.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace paddock::k8s {
 
 namespace {
@@ -43,6 +45,36 @@ std::string_view reason_of(const failure& x) {
                       [](const api_failure&) -> std::string_view { return "Api"; },
                       [](const api_timeout&) -> std::string_view { return "ApiTimeout"; },
                       [](const cancelled&) -> std::string_view { return "Cancelled"; },
+                    },
+                    x);
+}
+
+nlohmann::json details_of(const failure& x) {
+  using json = nlohmann::json;
+  return std::visit(overloaded{
+                      [](const credential_failure& e) -> json {
+                        return {{"verb", e.verb}, {"resource", e.resource}, {"status", e.status}};
+                      },
+                      [](const conflict& e) -> json {
+                        return {{"method", e.method}, {"resource", e.resource}};
+                      },
+                      [](const api_failure& e) -> json {
+                        auto got = json{{"method", e.method}, {"resource", e.path}};
+                        if (e.status)
+                          got["status"] = *e.status;
+                        if (e.retry_after)
+                          got["retryAfterMs"] = e.retry_after->count();
+                        return got;
+                      },
+                      [](const api_timeout& e) -> json {
+                        return {{"verb", e.verb}, {"resource", e.resource}, {"timeoutMs", e.bound.count()}};
+                      },
+                      [](const cancelled& e) -> json {
+                        return {{"method", e.method}, {"resource", e.resource}};
+                      },
+                      [](const auto& e) -> json {
+                        return {{"method", e.method}, {"resource", e.resource}, {"status", e.status}};
+                      },
                     },
                     x);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <tl/expected.hpp>
 
 #include <chrono>
@@ -77,6 +78,9 @@ using result = tl::expected<T, failure>;
 /// The reason of [W] 7.3 without `Kubernetes` and `Error`: `Credential`, `AlreadyGone`, `Conflict`, `PatchNotApplied`, `Api`,
 /// `ApiTimeout`; `Cancelled` for the caller's own.
 [[nodiscard]] std::string_view reason_of(const failure& x);
+
+/// The fields of the error, for programs. Carries no token.
+[[nodiscard]] nlohmann::json details_of(const failure& x);
 
 /// Whether a write that failed so may have been applied all the same ([W] P13): a timeout, a 5xx, a 429, or a connection lost or
 /// cancelled after a byte was sent. A refused connection and every other 4xx: nothing happened.

@@ -275,35 +275,6 @@ void put(json& to, const char* key, const std::optional<std::string>& x) {
     to[key] = *x;
 }
 
-struct k8s_fields {
-  json operator()(const k8s::credential_failure& x) const {
-    return {{"verb", x.verb}, {"resource", x.resource}, {"status", x.status}};
-  }
-  json operator()(const k8s::already_gone& x) const {
-    return {{"method", x.method}, {"resource", x.resource}, {"status", x.status}};
-  }
-  json operator()(const k8s::conflict& x) const {
-    return {{"method", x.method}, {"resource", x.resource}};
-  }
-  json operator()(const k8s::patch_not_applied& x) const {
-    return {{"method", x.method}, {"resource", x.resource}, {"status", x.status}};
-  }
-  json operator()(const k8s::api_failure& x) const {
-    auto got = json{{"method", x.method}, {"resource", x.path}};
-    if (x.status)
-      got["status"] = *x.status;
-    if (x.retry_after)
-      got["retryAfterMs"] = x.retry_after->count();
-    return got;
-  }
-  json operator()(const k8s::api_timeout& x) const {
-    return {{"verb", x.verb}, {"resource", x.resource}, {"timeoutMs", x.bound.count()}};
-  }
-  json operator()(const k8s::cancelled& x) const {
-    return {{"method", x.method}, {"resource", x.resource}};
-  }
-};
-
 struct guest_fields {
   json operator()(const guest::dial_failed& x) const {
     return {{"host", x.host}, {"port", x.port}};
@@ -447,7 +418,7 @@ struct fields {
     return got;
   }
   json operator()(const k8s::failure& x) const {
-    return std::visit(k8s_fields{}, x);
+    return k8s::details_of(x);
   }
   json operator()(const guest::failure& x) const {
     return std::visit(guest_fields{}, x);

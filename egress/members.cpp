@@ -1,0 +1,34 @@
+#include "egress/members.hpp"
+
+#include <algorithm>
+
+namespace paddock::egress {
+
+using nlohmann::json;
+
+const json* member(const json& object, std::string_view name) {
+  if (!object.is_object())
+    return nullptr;
+  const auto found = object.find(name);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::optional<std::string_view> text_of(const json* x) {
+  return x != nullptr && x->is_string() ? std::optional<std::string_view>{x->get_ref<const std::string&>()} : std::nullopt;
+}
+
+std::optional<std::string> unknown_member(const json& object, std::initializer_list<std::string_view> known) {
+  if (!object.is_object())
+    return std::nullopt;
+  for (const auto& [name, value] : object.get_ref<const json::object_t&>())
+    if (!value.is_null() && std::find(known.begin(), known.end(), name) == known.end())
+      return name;
+  return std::nullopt;
+}
+
+std::string at_index(std::string_view list, std::size_t index) {
+  auto got = std::string{"."};
+  return got.append(list).append("[").append(std::to_string(index)).append("]");
+}
+
+} // namespace paddock::egress

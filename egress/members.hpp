@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paddock::egress {
+
+/// A member of an object as the API server keeps it: a null one is absent ([E] H6), and so is every one of what is no object.
+[[nodiscard]] const nlohmann::json* member(const nlohmann::json& object, std::string_view name);
+
+/// The text of a string; nothing for a null pointer and for every other value.
+[[nodiscard]] std::optional<std::string_view> text_of(const nlohmann::json* x);
+
+/// The first member that is not among `known` and not null; nothing when all are. What nobody here understands may mean anything.
+[[nodiscard]] std::optional<std::string> unknown_member(const nlohmann::json& object, std::initializer_list<std::string_view> known);
+
+/// A part of a policy that is not understood: what, and where below the part that was read (`.ports[1].endPort`).
+struct unreadable {
+  std::string path;
+  std::string detail;
+};
+
+[[nodiscard]] std::string at_index(std::string_view list, std::size_t index); // `.to[3]`
+
+} // namespace paddock::egress
