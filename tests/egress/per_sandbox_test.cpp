@@ -103,6 +103,7 @@ SCENARIO("an empty list takes the policy away, and nobody judges what is left") 
   x.api.calls.clear();
   judged = 0;
   CHECK(x.set(x.claim(), {}).has_value());
+  CHECK(x.landed);
   CHECK_EQ(x.sent(), (std::vector<std::string>{"DELETE " + policy}));
   CHECK(x.api.sent("DELETE").at(0).type == k8s::call::content::none);
   CHECK_EQ(x.objects.size(), before - 1);
@@ -194,6 +195,7 @@ SCENARIO("a policy that does not stand as it was written fails the call and stay
   static_cast<void>(error_of<policy_mismatch>(got));
   CHECK(says(got.error(), "toEntities"));
   CHECK_EQ(x.writes(), 1u);
+  CHECK(x.landed);
 }
 
 // [E 215]
@@ -257,6 +259,7 @@ SCENARIO("a write without an answer is neither a failure nor sent again") {
       const auto& no = error_of<policy_write_unknown>(got);
       CHECK_EQ(no.method, r.method);
       CHECK_EQ(reason_of(got.error()), "OutcomeUnknown");
+      CHECK(!x.landed);
       CHECK_EQ(x.sent().back().substr(0, no.method.size()), r.method); // nothing follows it
       CHECK_EQ(x.api.sent(r.method).size(), 1u);
     }
@@ -269,7 +272,26 @@ SCENARIO("a write that never left is a plain failure") {
   static_cast<void>(error_of<k8s::failure>(x.set(x.claim(), one_host)));
 }
 
+SCENARIO("a failure before the write and one after it are told apart") {
+  auto x = grant_cluster{};
+  x.objects.erase(fence_policy);
+  static_cast<void>(error_of<fence_missing>(x.set(x.claim(), one_host)));
+  CHECK(!x.landed);
+  auto y = grant_cluster{};
+  y.intercept = on("GET", policy, [](const k8s::call& what) { return timed_out(what); });
+  static_cast<void>(error_of<k8s::failure>(y.set(y.claim(), one_host)));
+  CHECK(y.landed);
+}
+
 // -- the owner ------------------------------------------------------------------------
+
+SCENARIO("an owner without a uid owns nothing, and nothing is asked") {
+  auto x = grant_cluster{};
+  for (const auto& hosts : {one_host, std::vector<std::string>{}})
+    CHECK_EQ(error_of<owner_uid_missing>(x.set(x.claim(""), hosts)).object_name, task);
+  CHECK_EQ(error_of<owner_uid_missing>(x.reverify(x.workspace(""))).object_name, "namzu-ws-desk");
+  CHECK(x.api.calls.empty());
+}
 
 SCENARIO("a workspace is read again after the write") {
   auto x = grant_cluster{};
