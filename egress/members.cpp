@@ -21,14 +21,14 @@ const std::string* find_members(const json& object, std::initializer_list<wanted
   const std::string* other = nullptr;
   if (!object.is_object())
     return other;
-  for (const auto& [name, value] : object.get_ref<const json::object_t&>()) {
-    if (value.is_null())
+  for (const auto& x : object.get_ref<const json::object_t&>()) {
+    if (x.second.is_null())
       continue;
-    const auto found = std::find_if(wanted.begin(), wanted.end(), [&](const wanted_member& x) { return x.name == name; });
+    const auto found = std::find_if(wanted.begin(), wanted.end(), [&](const wanted_member& y) { return y.name == x.first; });
     if (found != wanted.end())
-      found->to = &value;
+      found->to = &x.second;
     else if (other == nullptr)
-      other = &name;
+      other = &x.first;
   }
   return other;
 }
