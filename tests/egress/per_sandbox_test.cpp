@@ -260,6 +260,8 @@ SCENARIO("a write without an answer is neither a failure nor sent again") {
       CHECK_EQ(no.method, r.method);
       CHECK_EQ(reason_of(got.error()), "OutcomeUnknown");
       CHECK(!x.landed);
+      CHECK(says(got.error(), "nobody knows whether " + no.method + " "));
+      CHECK_EQ(details_of(got.error())["path"], no.path);
       CHECK_EQ(x.sent().back().substr(0, no.method.size()), r.method); // nothing follows it
       CHECK_EQ(x.api.sent(r.method).size(), 1u);
     }
@@ -310,6 +312,10 @@ SCENARIO("what was written for a Sandbox that is another one by now is taken bac
   CHECK_EQ(no.expected_uid, "S1");
   CHECK_EQ(no.actual_uid.value_or(""), "S2");
   CHECK_EQ(no.clean_up, "done");
+  CHECK_EQ(reason_of(got.error()), "OwnerReplaced");
+  CHECK(says(got.error(), "expected S1, found S2; the policy that was written for the former one was taken back"));
+  CHECK_JSON(details_of(got.error()),
+             (json{{"ownerName", "namzu-ws-desk"}, {"expectedUid", "S1"}, {"actualUid", "S2"}, {"cleanUp", "done"}}));
   CHECK_EQ(x.sent(), (std::vector<std::string>{"POST ciliumnetworkpolicies", "GET namzu-ws-desk", "DELETE namzu-sbx-S1"}));
   CHECK_JSON(x.api.sent("DELETE").at(0).body,
              (json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", "policy-1"}}}}));
@@ -331,6 +337,7 @@ SCENARIO("a grant that cannot be taken back is told as such") {
     const auto& no = error_of<owner_replaced>(got);
     CHECK(!no.actual_uid.has_value());
     CHECK_EQ(no.clean_up, r.clean_up);
+    CHECK(says(got.error(), r.clean_up == "done" ? "was taken back" : "may still stand"));
     CHECK_EQ(x.api.sent("DELETE").size(), 1u);
   }
 }
