@@ -1,5 +1,7 @@
 #define CAF_SUITE per_sandbox
 
+#include "egress/flows/granted_union.hpp"
+#include "egress/translate.hpp"
 #include "tests/egress/grants.hpp"
 
 using namespace paddock;
@@ -146,6 +148,24 @@ SCENARIO("a domain that a server name cannot mean is refused before anything is 
   CHECK_EQ(x.api.sent("POST").size(), 1u);
 }
 
+// [E 53]
+SCENARIO("one entry that names no host refuses the list before anything is asked") {
+  for (const auto* entry : {"https://example.com", "*.example.com", "example.com:443", ".", "", ".com", "..example.com", "*", "10.0.0.1"}) {
+    MESSAGE(entry);
+    auto x = grant_cluster{};
+    CHECK_EQ(error_of<illegal_host>(x.set(x.claim(), {"packages.example.org", entry})).host, entry);
+    CHECK(x.api.calls.empty());
+  }
+}
+
+// [E 54]
+SCENARIO("hosts are written in lower case") {
+  auto x = grant_cluster{};
+  CHECK(x.set(x.claim(), {"Registry.Example.ORG", ".Example.COM"}).has_value());
+  CHECK_JSON(x.api.sent("POST").at(0).body["spec"]["egress"][1]["toFQDNs"],
+             json::parse(R"([{"matchName": "registry.example.org"}, {"matchName": "example.com"}, {"matchPattern": "*.example.com"}])"));
+}
+
 // [E 228]
 SCENARIO("a sandbox that was created directly owns its policy itself") {
   auto x = grant_cluster{};
@@ -234,6 +254,54 @@ SCENARIO("the union is judged after the read-back, with what was written, and a 
   CHECK_EQ(judged, (std::vector{x.api.sent("POST").at(0).body.dump()}));
   CHECK_EQ(x.writes(), 1u);
   CHECK(x.objects.contains(grant_cluster::policies + "/" + policy));
+}
+
+namespace {
+
+/// A cluster under deny-all, its policy applied, in which each grant is judged with all policies that select the pod.
+struct judged_cluster {
+  explicit judged_cluster(verification how = verification::union_check) {
+    auto config = egress_config{};
+    config.policy = deny_all{};
+    const auto baseline = *translate(config, {"namzu-sandboxes", "namzu-task"});
+    x.objects[baseline.path()] = baseline.manifest;
+    x.union_check = [this, how, allowed = allowance_of(baseline)](policy_object granted, deadline end) {
+      auto pod =
+        judged_pod{"namzu-sandboxes", {{"sandbox.namzu.ai/template", "namzu-task"}, {"sandbox.namzu.ai/per-sandbox-egress", task}}};
+      auto subject = granted.name + " of " + task;
+      return verify_granted_union(x.on, how, allowed, std::move(granted), std::move(pod), std::move(subject), end);
+    };
+  }
+  grant_cluster x;
+};
+
+} // namespace
+
+// [E 231]
+SCENARIO("a grant beside the configured policy and nothing else is within both together") {
+  auto it = judged_cluster{};
+  CHECK(it.x.set(it.x.claim(), one_host).has_value());
+  CHECK_EQ(it.x.sent(), (std::vector<std::string>{"POST ciliumnetworkpolicies", "GET " + policy, "GET networkpolicies?limit=500",
+                                                  "GET ciliumnetworkpolicies?limit=500"}));
+}
+
+// [E 232]
+SCENARIO("a third policy that is wider than both refuses the grant") {
+  auto it = judged_cluster{};
+  it.x.objects[grant_cluster::policies + "/wide"] = {
+    {"metadata", {{"name", "wide"}}}, {"spec", {{"endpointSelector", json::object()}, {"egress", {{{"toEntities", {"world"}}}}}}}};
+  const auto got = it.x.set(it.x.claim(), one_host);
+  const auto& no = error_of<union_refused>(got);
+  CHECK_EQ(to_string(no.refusal), "policy-widens-egress");
+  CHECK_EQ(no.subject, policy + " of " + task);
+  CHECK(says(got.error(), "CiliumNetworkPolicy/wide"));
+}
+
+// [E 237]
+SCENARIO("where only the named object is verified nothing is listed after a grant") {
+  auto it = judged_cluster{verification::named_object_only};
+  CHECK(it.x.set(it.x.claim(), one_host).has_value());
+  CHECK_EQ(it.x.sent(), (std::vector<std::string>{"POST ciliumnetworkpolicies", "GET " + policy}));
 }
 
 // -- what nobody knows -----------------------------------------------------------------
