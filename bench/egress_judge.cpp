@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <fstream>
+#include <ctime>
 #include <iostream>
 #include <malloc.h>
 #include <string>
@@ -20,10 +19,9 @@ using nlohmann::json;
 
 namespace {
 
-using clock_type = std::chrono::steady_clock;
-
-double milliseconds_since(clock_type::time_point start) {
-  return std::chrono::duration<double, std::milli>(clock_type::now() - start).count();
+/// Of this program, which is one thread: what else the machine does is not in it.
+double processor_milliseconds() {
+  return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 double allocated_mib() {
@@ -81,7 +79,7 @@ std::vector<json> policies(std::size_t count) {
 double time_of(const allowance& allowed, const std::vector<json>& all) {
   auto best = 1e9;
   for (auto run = 0; run < 5; ++run) {
-    const auto start = clock_type::now();
+    const auto start = processor_milliseconds();
     auto check = union_check{allowed, pod};
     for (const auto& x : all)
       check.take(resource_kind::network_policy, x);
@@ -89,7 +87,7 @@ double time_of(const allowance& allowed, const std::vector<json>& all) {
       std::cerr << "bench: the policies are not within\n";
       std::exit(1);
     }
-    best = std::min(best, milliseconds_since(start));
+    best = std::min(best, processor_milliseconds() - start);
   }
   return best;
 }
@@ -113,10 +111,10 @@ void many_that_do_not() {
     auto items = std::vector<json>{};
     for (auto i = page * 500; i < (page + 1) * 500; ++i)
       items.push_back(as_read(policy(i, i % 10'000 == 0 ? "desk" : "else", few)));
-    const auto start = clock_type::now();
+    const auto start = processor_milliseconds();
     for (const auto& x : items)
       check.take(resource_kind::network_policy, x);
-    taken += milliseconds_since(start);
+    taken += processor_milliseconds() - start;
   }
   if (check.refusal() || check.examined().size() != 100'000)
     std::exit(1);

@@ -86,6 +86,8 @@ tl::expected<port_range, unreadable> read_entry(const json& x, const dialect& ho
 tl::expected<void, unreadable> read_entries(const json& ports, const dialect& how, const server_names& names, port_ranges& into) {
   if (!ports.is_array())
     return not_read("", "is not a list");
+  if (into.empty())
+    into.reserve(ports.size());
   for (auto i = std::size_t{0}; i < ports.size(); ++i) {
     auto one = read_entry(ports[i], how);
     if (!one)

@@ -208,6 +208,7 @@ tl::expected<label_demands, unreadable> read_demands(const json& selector) {
   if (!read)
     return tl::unexpected{read.error()};
   auto got = label_demands{{}, read->expressions};
+  got.labels.reserve(members_of(read->labels).size());
   for (const auto& [key, value] : members_of(read->labels))
     got.labels.emplace_back(key, value.get_ref<const std::string&>());
   for (auto i = std::size_t{0}; i < count_of(read->expressions); ++i)
