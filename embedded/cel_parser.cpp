@@ -75,6 +75,12 @@ private:
   [[nodiscard]] tl::unexpected<problem> unexpected_here() const {
     return wrong(now().at, "no viable alternative at input " + shown());
   }
+  /// No name follows a dot.
+  [[nodiscard]] tl::unexpected<problem> unexpected_after_dot() const {
+    if (now().what != token::kind::end && now().what != token::kind::symbol)
+      return unexpected_here();
+    return wrong(now().at, "no viable alternative at input '." + now().text + "'");
+  }
   [[nodiscard]] tl::unexpected<problem> missing(std::string_view symbol) const {
     return wrong(now().at, "missing '" + std::string{symbol} + "' at " + shown());
   }
@@ -194,7 +200,7 @@ private:
   parsed after_dot(node_ptr of, std::size_t dot) {
     const bool optional = take("?");
     if (now().what != token::kind::identifier)
-      return unexpected_here();
+      return optional ? unexpected_here() : unexpected_after_dot();
     const auto name = now().text;
     ++next_;
     if (!optional && is("(")) {
@@ -295,9 +301,9 @@ private:
       return list(at);
     if (take("{"))
       return map(at);
-    take("."); // a leading dot means the root, which is the only scope
+    const bool rooted = take("."); // a leading dot means the root, which is the only scope
     if (now().what != token::kind::identifier)
-      return unexpected_here();
+      return rooted ? unexpected_after_dot() : unexpected_here();
     return word();
   }
 

@@ -23,6 +23,18 @@ std::optional<std::string> path_in(const std::string& version, const std::string
   return std::nullopt;
 }
 
+/// The patch that leaves an object, as it was read, these owners.
+std::optional<k8s::call> keep_owners(const json& object, json owners) {
+  const auto path = path_of(object);
+  if (!path)
+    return std::nullopt;
+  return k8s::json_patch(
+    *path,
+    json::array({json{{"op", "test"}, {"path", "/metadata/uid"}, {"value", uid_of(object)}},
+                 json{{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", text_in(object, "/metadata/resourceVersion")}},
+                 json{{"op", "add"}, {"path", "/metadata/ownerReferences"}, {"value", std::move(owners)}}}));
+}
+
 } // namespace
 
 std::optional<k8s::call> without_finalizer(const nlohmann::json& object, const std::string& name) {
@@ -71,6 +83,21 @@ std::optional<k8s::call> collect(const nlohmann::json& object, const owner_looku
                                  {"preconditions", {{"uid", uid_of(object)}}}});
 }
 
+std::optional<k8s::call> let_go(const nlohmann::json& object, const owner_lookup& look) {
+  const auto& owners = value_in(object, "/metadata/ownerReferences");
+  if (!owners.is_array() || terminating(object))
+    return std::nullopt;
+  auto left = json::array();
+  for (const auto& x : owners) {
+    const auto state = look(x, namespace_of(object));
+    if (state == owner_state::unknown)
+      return std::nullopt;
+    if (state == owner_state::stands)
+      left.push_back(x);
+  }
+  return left.empty() || left.size() == owners.size() ? std::nullopt : keep_owners(object, std::move(left));
+}
+
 std::optional<k8s::call> end_foreground(const nlohmann::json& object, const std::vector<nlohmann::json>& dependants) {
   for (const auto& x : dependants)
     for (const auto& owner : value_in(x, "/metadata/ownerReferences"))
@@ -85,15 +112,12 @@ std::vector<k8s::call> orphan(const nlohmann::json& object, const std::vector<nl
     return {};
   std::vector<k8s::call> result;
   for (const auto& x : dependants) {
-    const auto path = path_of(x);
     auto left = value_in(x, "/metadata/ownerReferences");
-    if (!path || !left.is_array())
+    if (!left.is_array())
       continue;
     std::erase_if(left.get_ref<json::array_t&>(), [&](const json& owner) { return text_in(owner, "/uid") == uid_of(object); });
-    result.push_back(k8s::json_patch(
-      *path, json::array({json{{"op", "test"}, {"path", "/metadata/uid"}, {"value", uid_of(x)}},
-                          json{{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", text_in(x, "/metadata/resourceVersion")}},
-                          json{{"op", "add"}, {"path", "/metadata/ownerReferences"}, {"value", std::move(left)}}})));
+    if (auto patch = keep_owners(x, std::move(left)))
+      result.push_back(std::move(*patch));
   }
   result.push_back(*last);
   return result;

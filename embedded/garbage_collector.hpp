@@ -25,6 +25,10 @@ using owner_lookup = std::function<owner_state(const nlohmann::json& reference, 
 /// precondition is the object's uid.
 [[nodiscard]] std::optional<k8s::call> collect(const nlohmann::json& object, const owner_lookup& look, bool dependants);
 
+/// The patch that takes from an object its references to owners that are gone or wait for it, or nothing: there are none, no other
+/// owner stands, or one is not known. Otherwise an owner would wait for ever for an object that stays.
+[[nodiscard]] std::optional<k8s::call> let_go(const nlohmann::json& object, const owner_lookup& look);
+
 /// The patch that ends a foreground deletion, or nothing: a dependant that blocks it is left.
 [[nodiscard]] std::optional<k8s::call> end_foreground(const nlohmann::json& object, const std::vector<nlohmann::json>& dependants);
 

@@ -6,6 +6,8 @@ namespace {
 
 using ordered = nlohmann::ordered_json;
 
+constexpr auto title = "Kubernetes";
+
 /// `api/v1`, `apis/agents.x-k8s.io/v1beta1`.
 std::string group_path(const resource_kind& kind) {
   return (kind.group.empty() ? "api/" : "apis/") + kind.api_version();
@@ -32,7 +34,7 @@ ordered patch_of(const resource_kind& kind) {
 std::optional<ordered> document(const store& objects, const std::string& of) {
   ordered out;
   out["openapi"] = "3.0.0";
-  out["info"] = {{"title", "Kubernetes"}, {"version", "v1.36.2+paddock"}};
+  out["info"] = {{"title", title}, {"version", server_version}};
   out["paths"] = ordered::object();
   for (const auto& kind : served_kinds()) {
     if (group_path(kind) != of || !objects.serves(kind))
@@ -54,6 +56,17 @@ std::optional<ordered> openapi_document(std::span<const std::string> segments, c
   for (const auto& x : segments.subspan(2))
     of += (of.empty() ? "" : "/") + x;
   return document(objects, of);
+}
+
+std::string openapi_v2_document(bool protobuf) {
+  if (!protobuf)
+    return encode_json(
+      ordered{{"swagger", "2.0"}, {"info", {{"title", title}, {"version", server_version}}}, {"paths", ordered::object()}});
+  // Short texts, by the numbers of their members: 1 swagger, 2 info with 1 title and 2 version, 8 paths.
+  const auto field = [](char number, const std::string& text) {
+    return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(text.size())} + text;
+  };
+  return field(1, "2.0") + field(2, field(1, title) + field(2, server_version)) + field(8, "");
 }
 
 } // namespace paddock::embedded

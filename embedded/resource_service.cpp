@@ -1,5 +1,6 @@
 #include "embedded/resource_service.hpp"
 
+#include "embedded/openapi_document.hpp"
 #include "embedded/patch.hpp"
 #include "embedded/resource_answer.hpp"
 #include "embedded/resource_discovery.hpp"
@@ -19,8 +20,18 @@ outcome yaml_too_large() {
     {413, "RequestEntityTooLarge", "Request entity too large: limit is " + std::to_string(max_yaml_bytes) + " for YAML", {}});
 }
 
+outcome serve_openapi_v2(const api_call& call) {
+  if (call.method != "GET")
+    return refuse();
+  const auto asked = [&](const char* type) { return call.accept.find(type) != std::string::npos; };
+  const bool protobuf = asked(openapi_v2_protobuf) || asked(openapi_v2_protobuf_asked);
+  return api_answer{200, {{"Content-Type", protobuf ? openapi_v2_protobuf : "application/json"}}, openapi_v2_document(protobuf)};
+}
+
 /// Discovery, or nothing known at all.
 outcome serve_other(const store& objects, const api_call& call, const request_target& target) {
+  if (target.path == "/openapi/v2")
+    return serve_openapi_v2(call);
   auto found = discover(target.segments, objects, wants_aggregated(call.accept));
   if (!found)
     return page_not_found();
@@ -125,13 +136,16 @@ std::optional<api_answer> serve_public(std::string_view method, std::string_view
       return to_answer(method_not_allowed());
     return api_answer{200, {{"Content-Type", "text/plain; charset=utf-8"}, {"X-Content-Type-Options", "nosniff"}}, "ok"};
   }
-  if (path == "/version") {
+  if (path == "/version" || path == "/version/") {
     if (method != "GET")
       return to_answer(method_not_allowed());
     nlohmann::ordered_json out;
     out["major"] = "1";
     out["minor"] = "36";
-    out["gitVersion"] = "v1.36.2+paddock";
+    out["gitVersion"] = server_version;
+    // Libraries take these for given.
+    for (const auto* name : {"gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler"})
+      out[name] = "";
     out["platform"] = "linux/amd64";
     return api_answer{200, {{"Content-Type", "application/json"}}, out.dump(2)};
   }

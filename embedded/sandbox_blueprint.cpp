@@ -61,6 +61,11 @@ nlohmann::json sandbox_spec_of(const nlohmann::json& sandbox_template) {
     pod = json::object();
   auto& spec = pod["spec"];
   spec.emplace("automountServiceAccountToken", false);
+  for (const auto* list : {"initContainers", "containers"})
+    if (auto all = spec.find(list); all != spec.end())
+      for (auto& x : *all)
+        if (x.is_object())
+          x.emplace("resources", json::object());
   if (managed(sandbox_template) && value_in(sandbox_template, "/spec/networkPolicy").is_null() && !spec.contains("dnsPolicy")) {
     spec["dnsPolicy"] = "None";
     spec["dnsConfig"]["nameservers"] = json::array({"8.8.8.8", "1.1.1.1"});

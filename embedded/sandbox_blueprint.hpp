@@ -22,7 +22,8 @@ namespace paddock::embedded {
 [[nodiscard]] std::optional<std::string> template_fault(const nlohmann::json& sandbox_template);
 
 /// The spec of a Sandbox of that template, which has no fault: its pod template with `automountServiceAccountToken: false`, and public name
-/// servers where the default NetworkPolicy would keep the pod from the cluster's; its disks; its `service`.
+/// servers where the default NetworkPolicy would keep the pod from the cluster's; its disks; its `service`. Each container has `resources`,
+/// if only empty ones.
 [[nodiscard]] nlohmann::json sandbox_spec_of(const nlohmann::json& sandbox_template);
 
 /// The owner reference of a controller.

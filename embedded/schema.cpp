@@ -183,7 +183,7 @@ std::vector<status_cause> check_metadata(const resource_kind& kind, const json* 
     if (name.empty())
       out.push_back(field_required("metadata.name", "name or generateName is required"));
     else if (const std::size_t most = kind.label_name ? 63 : 253; name.size() > most)
-      out.push_back(field_invalid("metadata.name", in_quotes(name), "must be no more than " + std::to_string(most) + " bytes"));
+      out.push_back(field_invalid("metadata.name", in_quotes(name), "must be no more than " + std::to_string(most) + " characters"));
     else if (kind.path_name) {
       for (const auto* part : {"/", "%"})
         if (name.find(part) != std::string::npos)

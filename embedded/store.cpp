@@ -2,6 +2,7 @@
 
 #include "base/random.hpp"
 #include "embedded/patch.hpp"
+#include "embedded/pod_admission.hpp"
 #include "embedded/request_body.hpp"
 #include "embedded/schema.hpp"
 #include "embedded/store_facts.hpp"
@@ -286,6 +287,8 @@ api_result<written> store::create(const resource_kind& kind, const std::string& 
   if (auto complaints = complaints_of(how, unknown); !complaints.empty())
     return tl::unexpected{not_strict(kind.version, kind.kind, complaints)};
   set_defaults(kind, object);
+  if (kind.kind == "Pod")
+    complete_pod(object);
   if (auto causes = check_new(kind, object); !causes.empty())
     return tl::unexpected{invalid(kind, name, std::move(causes))};
   if (!sent_version.empty())

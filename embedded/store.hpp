@@ -123,6 +123,9 @@ public:
 
   /// Makes each of these namespaces unless it exists.
   api_result<void> bootstrap(const std::vector<std::string>& namespaces, instant now);
+  /// Ends what nobody else would end: an object that is being deleted with a finalizer of the garbage collector, which does not look after
+  /// its kind.
+  api_result<void> finish_deletions(instant now);
 
   /// Takes an object that is made anew at each start: it is no write, stands in no journal, and no watch hears of it. It says its own
   /// name, uid and version.

@@ -73,7 +73,23 @@ bool mark(const resource_kind& kind, json& object, std::int64_t grace, store::in
   return true;
 }
 
+/// Whether the garbage collector is to say what becomes of its children.
+bool awaits_collector(const json& object) {
+  return is_terminating(object) && (has_finalizer(object, orphan_finalizer) || has_finalizer(object, foreground_finalizer));
+}
+
 } // namespace
+
+api_result<void> store::finish_deletions(instant now) {
+  std::vector<key> left;
+  for (const auto& [at, object] : objects_)
+    if (!at.kind->collected && awaits_collector(object->value))
+      left.push_back(at);
+  for (const auto& at : left)
+    if (auto done = remove(*at.kind, at.name_space, at.name, {}, now); !done)
+      return tl::unexpected{done.error()};
+  return {};
+}
 
 api_result<deleted> store::remove(const resource_kind& kind, const std::string& name_space, const std::string& name,
                                   const delete_request& how, instant now) {

@@ -111,6 +111,7 @@ int main(int argc, char** argv) {
   app.add_option("--kubeconfig-out", kubeconfig, "Write the kubeconfig here")->type_name("FILE");
   app.add_option("--guest", guest, "The guest agent that runs for each pod")->type_name("PROGRAM")->capture_default_str();
   app.add_flag("--cilium", options.cilium, "Serve CiliumNetworkPolicy and its clusterwide kind, too; nothing enforces them");
+  app.add_flag("--server-only", options.server_only, "Only the API server; controllers and kubelet are run apart, by the subcommands");
   app.add_flag("--quiet", quiet, "No log lines on standard error");
   auto agent = paddock::agent_command{};
   auto* kubelet = app.add_subcommand("kubelet", "Only the kubelet, as a node of the cluster that a kubeconfig names");

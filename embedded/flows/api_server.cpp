@@ -347,6 +347,8 @@ tl::expected<std::unique_ptr<api_server>, std::string> make_api_server(asio::any
     return tl::unexpected{taken.error()};
   if (auto made = of->objects.bootstrap(of->options.namespaces, time.wall()); !made)
     return tl::unexpected{"the namespaces cannot be made: " + made.error().message};
+  if (auto ended = of->objects.finish_deletions(time.wall()); !ended)
+    return tl::unexpected{"a deletion that was begun cannot be ended: " + ended.error().message};
   hold_definitions(of->objects, time.wall());
   if (auto made = of->gate.bootstrap(time.wall()); !made)
     return tl::unexpected{"the roles of every cluster cannot be made: " + made.error().message};

@@ -95,7 +95,11 @@ public:
         return ours.error();
       sweep = *ours;
     }
-    lane_.run([this, sweep] { make_controllers(sweep); });
+    lane_.run([this, sweep] {
+      flows_ = std::make_unique<flow_group>(executor());
+      if (!options_.server_only)
+        make_controllers(sweep);
+    });
     started_ = true;
     auto answer = std::make_shared<std::promise<std::string>>();
     auto ready = answer->get_future();
@@ -139,26 +143,26 @@ public:
       waiting_.push_back(ended);
       if (waiting_.size() > 1)
         return;
+      if (options_.server_only)
+        return stop_server();
       // Nobody reacts to what comes: controllers first, then the pods, then those who watch, then the server.
-      controllers_->close([this] {
-        node_->stop([this] {
-          watched_->close([this] {
-            flows_->close([this] {
-              server_->close([this] {
-                stopped_ = true;
-                for (const auto& x : std::exchange(waiting_, {}))
-                  x();
-              });
-            });
-          });
-        });
-      });
+      controllers_->close([this] { node_->stop([this] { watched_->close([this] { stop_server(); }); }); });
     });
   }
 
 private:
   asio::any_io_executor executor() {
     return lane_.context().get_executor();
+  }
+
+  void stop_server() {
+    flows_->close([this] {
+      server_->close([this] {
+        stopped_ = true;
+        for (const auto& x : std::exchange(waiting_, {}))
+          x();
+      });
+    });
   }
 
   void log(std::string line) {
@@ -185,7 +189,6 @@ private:
 
   void make_controllers(bool sweep) {
     auto say = [this](std::string line) { log(std::move(line)); };
-    flows_ = std::make_unique<flow_group>(executor());
     watched_ = std::make_unique<informer_set>(*client_, executor(), say);
     auto wanted = controllers_options{};
     wanted.only_node = embedded_node;

@@ -20,6 +20,7 @@ struct cluster_options {
   std::filesystem::path guest_program;           // the paddock-guest to run for each pod
   std::string name_space = "default";            // where the default template is put
   bool cilium = false;                           // serve Cilium's policies, too; nobody enforces them
+  bool server_only = false;                      // no controllers and no kubelet: they come as clients of their own
   std::function<void(std::string)> log;          // one line a call, for people
 };
 

@@ -12,7 +12,7 @@ garbage_collector::garbage_collector(control_client& client, std::vector<informe
 }
 
 void garbage_collector::changed(const object_change& change) {
-  // What is there is looked at itself; what has gone lets its dependants be looked at, and its owners that wait for it.
+  // What is there is looked at itself; what has gone lets its dependants be looked at.
   if (change.after) {
     const auto& owners = value_in(*change.after, "/metadata/ownerReferences");
     if (terminating(*change.after) || (owners.is_array() && !owners.empty()))
@@ -23,10 +23,14 @@ void garbage_collector::changed(const object_change& change) {
   } else {
     for (const auto& x : dependants(uid_of(*change.before)))
       look_at(uid_of(*x));
-    if (const auto& owners = value_in(*change.before, "/metadata/ownerReferences"); owners.is_array())
-      for (const auto& x : owners)
-        look_at(text_in(x, "/uid"));
   }
+  // Whom it no longer belongs to may have waited for it.
+  if (!change.before)
+    return;
+  const auto& had = value_in(*change.before, "/metadata/ownerReferences");
+  if (had.is_array() && (!change.after || value_in(*change.after, "/metadata/ownerReferences") != had))
+    for (const auto& x : had)
+      look_at(text_in(x, "/uid"));
 }
 
 object_cache::object garbage_collector::find(const std::string& uid) const {
@@ -92,9 +96,10 @@ boost::asio::awaitable<reconciler::outcome> garbage_collector::pass(std::string 
       states[text_in(reference, "/uid")] = state;
       unsure = unsure || (state == owner_state::unknown && path_of(reference, namespace_of(*object)));
     }
-  auto call = collect(
-    *object, [&](const nlohmann::json& reference, const std::string&) { return states[text_in(reference, "/uid")]; },
-    !dependants(uid).empty());
+  const auto look = [&](const nlohmann::json& reference, const std::string&) { return states[text_in(reference, "/uid")]; };
+  auto call = collect(*object, look, !dependants(uid).empty());
+  if (!call)
+    call = let_go(*object, look);
   if (!call)
     co_return outcome{!unsure};
   auto got = co_await client_.send(*call);

@@ -220,6 +220,23 @@ SCENARIO("an object made under an owner that is gone is collected") {
   CHECK(!w.get(core + std::string{"configmaps/kept"}).is_null());
 }
 
+SCENARIO("a foreground deletion does not wait for what another owner keeps") {
+  world w{options_for(std::nullopt)};
+  const auto maps = core + std::string{"configmaps"};
+  auto child = json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "child"}}}};
+  for (const auto* name : {"goes", "stays"}) {
+    const auto owner = w.must(k8s::post(maps, json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}}}}));
+    child["metadata"]["ownerReferences"].push_back(
+      json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", name}, {"uid", uid_of(owner)}, {"blockOwnerDeletion", true}});
+  }
+  w.must(k8s::post(maps, child));
+  w.must(k8s::remove(maps + "/goes", json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", "Foreground"}}));
+  w.gone(maps + "/goes");
+  const auto left = w.get(maps + "/child")["metadata"]["ownerReferences"];
+  REQUIRE_EQ(left.size(), 1u);
+  CHECK_EQ(text_in(left[0], "/name"), "stays");
+}
+
 SCENARIO("with a folder everything is there again after a restart") {
   scratch folder;
   auto pods = core + std::string{"pods/a"};

@@ -78,6 +78,23 @@ SCENARIO("an object stays with one owner that stands or is not known, without ow
   CHECK(!collect(ending, knowing({{"a", owner_state::gone}}), false));
 }
 
+SCENARIO("an object that stays with one owner is let go by those that are gone or wait for it") {
+  auto child = owned({"a", "b", "c"});
+  auto call = let_go(child, knowing({{"a", owner_state::gone}, {"b", owner_state::stands}, {"c", owner_state::waits}}));
+  REQUIRE(call);
+  CHECK_EQ(call->method, "PATCH");
+  const auto left = child.patch(call->body)["metadata"]["ownerReferences"];
+  REQUIRE_EQ(left.size(), 1u);
+  CHECK_EQ(text_in(left[0], "/uid"), "b");
+  // Only as it was read.
+  CHECK_EQ(text_in(call->body, "/0/value"), "u-c");
+  CHECK_EQ(text_in(call->body, "/1/value"), "1");
+  CHECK(!let_go(child, knowing({{"a", owner_state::stands}, {"b", owner_state::stands}, {"c", owner_state::stands}})));
+  CHECK(!let_go(child, knowing({{"a", owner_state::gone}, {"b", owner_state::gone}, {"c", owner_state::waits}})));
+  CHECK(!let_go(child, knowing({{"a", owner_state::gone}, {"b", owner_state::stands}, {"c", owner_state::unknown}})));
+  CHECK(!let_go(object("c", "u-c"), knowing({})));
+}
+
 SCENARIO("a terminating claim is let go when no pod uses it") {
   auto claim = object("workspace-w", "u-p");
   claim["kind"] = "PersistentVolumeClaim";

@@ -28,11 +28,4 @@ inline nlohmann::json first_template() {
   return recorded().at("template").at("labelled");
 }
 
-/// As the real program writes it: `resources: {}` stands where it is empty.
-inline nlohmann::json with_resources(nlohmann::json spec) {
-  for (auto& x : spec["podTemplate"]["spec"]["containers"])
-    x.emplace("resources", nlohmann::json::object());
-  return spec;
-}
-
 } // namespace paddock::embedded::test

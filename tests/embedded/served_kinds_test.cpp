@@ -57,6 +57,20 @@ SCENARIO("the old documents tell the same, with what clients see of the form in 
   CHECK(kinds[3]["shortNames"] == json::array({"swp"}));
 }
 
+SCENARIO("the oldest description of the kinds is there, and says nothing of them") {
+  api_world w;
+  const auto plain = w.get("/openapi/v2");
+  CHECK_EQ(plain.status, 200u);
+  CHECK_EQ(plain.text, R"({"swagger":"2.0","info":{"title":"Kubernetes","version":"v1.36.2+paddock"},"paths":{}})");
+  const auto packed = w.get("/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
+  CHECK_EQ(packed.type, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+  CHECK_EQ(w.get("/openapi/v2", packed.type).text, packed.text);
+  const auto info = "\x0a\x0aKubernetes\x12\x0f" + std::string{"v1.36.2+paddock"};
+  const std::string paths{"\x42\0", 2};
+  CHECK_EQ(packed.text, "\x0a\x03" + std::string{"2.0\x12"} + static_cast<char>(info.size()) + info + paths);
+  CHECK_EQ(w.ask({"POST", "/openapi/v2", "{}"}).status, 405u);
+}
+
 SCENARIO("Cilium's policies are served where that is asked for") {
   api_world without;
   const std::string path = "/apis/cilium.io/v2/namespaces/default/ciliumnetworkpolicies";

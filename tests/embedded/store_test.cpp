@@ -461,6 +461,83 @@ SCENARIO("a store takes over what another one's journal holds") {
   CHECK_EQ(broken.list(sandboxes, "", {}).size(), 0u);
 }
 
+SCENARIO("a new pod bears bad nodes for a while, and is of the class that its resources make it") {
+  fixture f;
+  const auto made = [&](const char* name, const char* resources, json more = json::object()) {
+    auto sent = pod(name);
+    sent["spec"]["containers"][0]["resources"] = json::parse(resources);
+    sent["spec"].merge_patch(more);
+    return f.make(pods, sent);
+  };
+  const auto plain = made("plain", "{}");
+  CHECK_EQ(plain["spec"]["priority"].dump(), "0");
+  CHECK_EQ(text_at(plain, {"spec", "preemptionPolicy"}), "PreemptLowerPriority");
+  REQUIRE_EQ(plain["spec"]["tolerations"].size(), 2u);
+  CHECK_EQ(plain["spec"]["tolerations"][1].dump(),
+           R"({"effect":"NoExecute","key":"node.kubernetes.io/unreachable","operator":"Exists","tolerationSeconds":300})");
+  CHECK_EQ(text_at(plain, {"status", "qosClass"}), "BestEffort");
+  // What it says itself stands.
+  const auto own = made("own", "{}", {{"tolerations", {{{"key", "node.kubernetes.io/not-ready"}, {"operator", "Exists"}}}}});
+  REQUIRE_EQ(own["spec"]["tolerations"].size(), 2u);
+  CHECK(!own["spec"]["tolerations"][0].contains("tolerationSeconds"));
+  CHECK_EQ(made("all", "{}", {{"tolerations", {{{"operator", "Exists"}}}}})["spec"]["tolerations"].size(), 1u);
+  CHECK(!made("classed", "{}", {{"priorityClassName", "high"}})["spec"].contains("priority"));
+  // The class.
+  CHECK_EQ(text_at(made("asks", R"({"requests":{"cpu":"1"}})"), {"status", "qosClass"}), "Burstable");
+  CHECK_EQ(text_at(made("nothing", R"({"requests":{"cpu":"0"}})"), {"status", "qosClass"}), "BestEffort");
+  CHECK_EQ(text_at(made("half", R"({"limits":{"cpu":"1"}})"), {"status", "qosClass"}), "Burstable");
+  const auto limited = made("limited", R"({"limits":{"cpu":"1000m","memory":"1Gi"},"requests":{"cpu":"1"}})");
+  CHECK_EQ(text_at(limited, {"status", "qosClass"}), "Guaranteed");
+  CHECK_EQ(limited["spec"]["containers"][0]["resources"]["requests"].dump(), R"({"cpu":"1","memory":"1Gi"})");
+  // None of it is filled in later.
+  auto stripped = plain;
+  stripped["spec"].erase("tolerations");
+  auto image = f.journal.image;
+  for (auto& [key, text] : image.objects)
+    if (key == "pods/default/plain")
+      text = stripped.dump();
+  store next;
+  REQUIRE(next.restore(image));
+  CHECK(next
+          .update(pods, "default", "plain", store::part::main, store::form::patch,
+                  [](json x) -> api_result<json> {
+                    x["metadata"]["labels"]["a"] = "b";
+                    return x;
+                  })
+          .has_value());
+}
+
+SCENARIO("what waits for a collector that does not look after it is ended, and nothing else is") {
+  fixture f;
+  const auto& secrets = *find_kind("", "v1", "secrets");
+  const auto deleted_with = [&](const resource_kind& kind, json object, const std::string& finalizer) {
+    object["metadata"]["finalizers"] = {finalizer};
+    const auto name = text_at(object, {"metadata", "name"});
+    f.make(kind, std::move(object));
+    REQUIRE(f.objects.remove(kind, "default", name, {.children = propagation::foreground}, start));
+  };
+  const auto secret_named = [](const std::string& name) {
+    return json{{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name}}}};
+  };
+  deleted_with(secrets, secret_named("held"), "example.org/hold");
+  deleted_with(secrets, secret_named("left"), "example.org/hold");
+  deleted_with(sandboxes, sandbox("waits"), "example.org/hold");
+  // As an older build left it.
+  auto image = f.journal.image;
+  for (auto& [key, text] : image.objects)
+    if (key == "secrets/default/left") {
+      auto object = json::parse(text);
+      object["metadata"]["finalizers"] = {"foregroundDeletion"};
+      text = object.dump();
+    }
+  store next;
+  REQUIRE(next.restore(image));
+  REQUIRE(next.finish_deletions(start));
+  CHECK(!next.get(secrets, "default", "left"));
+  CHECK(next.get(secrets, "default", "held").has_value());
+  CHECK(next.get(sandboxes, "default", "waits").has_value());
+}
+
 SCENARIO("the objects together have a bound") {
   store objects{nullptr, {.bytes = 2000}};
   REQUIRE(objects.bootstrap({"default"}, start).has_value());
