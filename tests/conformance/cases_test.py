@@ -146,12 +146,27 @@ def answers_of(server):
     return {one["case"]: answer_to(server, one, number) for number, one in enumerate(DATA["cases"])}
 
 
+def user_of_a_tried_token(server):
+    """Who shows the token of a TokenRequest that was to have no effect."""
+    server.must("POST", "/api/v1/namespaces", {"metadata": {"name": "tried"}})
+    accounts = "/api/v1/namespaces/tried/serviceaccounts"
+    server.must("POST", accounts, {"metadata": {"name": "robot"}})
+    token = server.must("POST", accounts + "/robot/token?dryRun=All", {"spec": {}})["status"]["token"]
+    got = server.ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", json.dumps(
+        {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}), "application/json", token=token)
+    return got.json["status"]["userInfo"]["username"]
+
+
 class EmbeddedCases(unittest.TestCase):
     maxDiff = None
 
     def test_the_embedded_server_answers_as_recorded(self):
         with EmbeddedServer() as server:
             judged(self, answers_of(server), known_differences("## The recorded answers"))
+
+    def test_a_token_that_was_only_tried_is_good(self):
+        with EmbeddedServer() as server:
+            self.assertEqual(user_of_a_tried_token(server), "system:serviceaccount:tried:robot")
 
 
 @unittest.skipUnless("KUBE_SERVER" in os.environ, "there is no real server")
@@ -160,6 +175,9 @@ class RealCases(unittest.TestCase):
 
     def test_the_real_server_answers_as_recorded(self):
         judged(self, answers_of(real_server()), known_differences("## The recordings"))
+
+    def test_a_token_that_was_only_tried_is_good(self):
+        self.assertEqual(user_of_a_tried_token(real_server()), "system:serviceaccount:tried:robot")
 
 
 if __name__ == "__main__":
