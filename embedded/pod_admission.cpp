@@ -27,6 +27,17 @@ void bear_bad_nodes(json& spec) {
         {{"key", taint}, {"operator", "Exists"}, {"effect", "NoExecute"}, {"tolerationSeconds", borne_seconds}});
 }
 
+/// What is limited and not asked for is asked for to the limit.
+void ask_to_the_limits(json& spec) {
+  for (const auto* list : {"initContainers", "containers"})
+    if (auto all = spec.find(list); all != spec.end())
+      for (auto& x : *all) {
+        const auto limits = object_at(x, "resources").value("limits", json::object());
+        for (const auto& [name, most] : limits.items())
+          object_at(x["resources"], "requests").emplace(name, most);
+      }
+}
+
 /// Of CPU and memory: best effort, when nothing is said; guaranteed, when every container is given what it may have at most.
 std::string_view class_of(const json& spec) {
   bool said = false;
@@ -54,6 +65,7 @@ std::string_view class_of(const json& spec) {
 void complete_pod(json& pod) {
   auto& spec = object_at(pod, "spec");
   bear_bad_nodes(spec);
+  ask_to_the_limits(spec);
   if (text_at(spec, {"priorityClassName"}).empty()) {
     spec.emplace("priority", 0);
     spec.emplace("preemptionPolicy", "PreemptLowerPriority");

@@ -43,10 +43,6 @@ void default_pod(json& object) {
                         && (tag == std::string::npos || image.find('/', tag) != std::string::npos || image.substr(tag) == ":latest");
     fill(container, "imagePullPolicy", latest ? "Always" : "IfNotPresent");
     fill(container, "resources", json::object());
-    // What is limited and not asked for is asked for to the limit.
-    if (auto& resources = container["resources"]; const auto* limits = member(resources, "limits"))
-      for (const auto& [name, most] : limits->items())
-        fill(object_at(resources, "requests"), name.c_str(), most);
     fill(container, "terminationMessagePath", "/dev/termination-log");
     fill(container, "terminationMessagePolicy", "File");
     if (container.contains("ports"))
