@@ -117,6 +117,15 @@ struct fields {
   json operator()(const owner_uid_missing& x) const {
     return {{"objectName", x.object_name}, {"namespace", x.name_space}};
   }
+  json operator()(const policy_write_unknown& x) const {
+    return {{"method", x.method}, {"path", x.path}, {"cause", k8s::to_string(x.why)}};
+  }
+  json operator()(const owner_replaced& x) const {
+    auto got = json{{"ownerName", x.owner_name}, {"expectedUid", x.expected_uid}, {"cleanUp", x.clean_up}};
+    if (x.actual_uid)
+      got["actualUid"] = *x.actual_uid;
+    return got;
+  }
   json operator()(const k8s::failure& x) const {
     return k8s::details_of(x);
   }

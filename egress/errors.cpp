@@ -80,8 +80,7 @@ struct teller {
   std::string operator()(const fence_unreadable& x) const {
     return "the admission fence cannot be proved: " + of(x.object)
            + " may not be read; grant get on validatingadmissionpolicies and validatingadmissionpolicybindings at cluster scope "
-             "(ClusterRole "
-             "namzu-sandbox-host-admission-fence-read); nothing was written: "
+             "(deploy/egress/rbac-per-sandbox-egress.yaml, ClusterRole namzu-sandbox-host-admission-fence-read); nothing was written: "
            + k8s::to_string(x.cause);
   }
   std::string operator()(const fence_not_enforcing& x) const {
@@ -103,6 +102,14 @@ struct teller {
   }
   std::string operator()(const owner_uid_missing& x) const {
     return x.object_name + " in " + x.name_space + " carries no uid, so no policy can name it as its owner; nothing was written";
+  }
+  std::string operator()(const policy_write_unknown& x) const {
+    return "nobody knows whether " + x.method + " " + x.path + " was applied: " + k8s::to_string(x.why);
+  }
+  std::string operator()(const owner_replaced& x) const {
+    return "another object" + std::string{x.actual_uid ? "" : ", or none,"} + " stands under the name " + x.owner_name + ": expected "
+           + x.expected_uid + (x.actual_uid ? ", found " + *x.actual_uid : "") + "; the policy that was written for the former one "
+           + (x.clean_up == "done" ? "was taken back" : "may still stand (taking it back: " + x.clean_up + ")");
   }
   std::string operator()(const k8s::failure& x) const {
     return k8s::to_string(x);
@@ -131,6 +138,8 @@ std::string_view reason_of(const egress_error& x) {
                       [](const permitted_hosts_unavailable&) -> std::string_view { return "PermittedHostsUnavailable"; },
                       [](const permitted_host_refused&) -> std::string_view { return "PermittedHostRefused"; },
                       [](const owner_uid_missing&) -> std::string_view { return "OwnerUidMissing"; },
+                      [](const policy_write_unknown&) -> std::string_view { return "OutcomeUnknown"; },
+                      [](const owner_replaced&) -> std::string_view { return "OwnerReplaced"; },
                       [](const k8s::failure& e) { return k8s::reason_of(e); },
                     },
                     x);

@@ -186,10 +186,26 @@ struct owner_uid_missing {
   std::string name_space;
 };
 
-using egress_error =
-  std::variant<unenforceable_policy, illegal_config, narrowing_unsupported, illegal_profile, illegal_per_sandbox, illegal_host,
-               policy_not_applied, policy_mismatch, union_refused, ingress_refused, label_not_observed, labels_rejected, fence_missing,
-               fence_unreadable, fence_not_enforcing, permitted_hosts_unavailable, permitted_host_refused, owner_uid_missing, k8s::failure>;
+/// A write of a policy was sent, and nobody knows whether it was applied. Never sent again blindly: it may still arrive.
+struct policy_write_unknown {
+  std::string method;
+  std::string path;
+  k8s::failure why; // what happened instead of an answer
+};
+
+/// Another object, or none, stands under the name of a policy's owner ([W] P7). What was written for the former one was taken
+/// back, or `clean_up` says otherwise: done, failed, unknown.
+struct owner_replaced {
+  std::string owner_name;
+  std::string expected_uid;
+  std::optional<std::string> actual_uid{}; // absent: none stands
+  std::string clean_up;
+};
+
+using egress_error = std::variant<unenforceable_policy, illegal_config, narrowing_unsupported, illegal_profile, illegal_per_sandbox,
+                                  illegal_host, policy_not_applied, policy_mismatch, union_refused, ingress_refused, label_not_observed,
+                                  labels_rejected, fence_missing, fence_unreadable, fence_not_enforcing, permitted_hosts_unavailable,
+                                  permitted_host_refused, owner_uid_missing, policy_write_unknown, owner_replaced, k8s::failure>;
 
 template <class T>
 using result = tl::expected<T, egress_error>;

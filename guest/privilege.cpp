@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace paddock::guest {
 
@@ -38,10 +39,22 @@ struct field {
 constexpr auto fields =
   std::array{field{"CapInh", 16, 0}, field{"CapPrm", 16, 0}, field{"CapEff", 16, 0}, field{"CapBnd", 16, 0}, field{"NoNewPrivs", 10, 1}};
 
+constexpr auto most_shown = std::size_t{40}; // characters of a value
+
+privilege_reading unreadable(const field& of, std::string_view problem) {
+  return {privilege::unreadable, std::string{of.name} + " " + std::string{problem}};
+}
+
+std::string shown(const field& of, std::uint64_t value) {
+  auto digits = std::array<char, 20>{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, of.base).ptr;
+  return std::string{of.name} + "=" + std::string{digits.data(), end};
+}
+
 } // namespace
 
-privilege privilege_of(std::string_view status) {
-  auto seen = std::array<std::optional<std::uint64_t>, fields.size()>{};
+privilege_reading read_privileges(std::string_view status) {
+  auto seen = std::array<std::vector<std::string_view>, fields.size()>{};
   while (!status.empty()) {
     const auto end = status.find('\n');
     const auto line = status.substr(0, end);
@@ -49,22 +62,23 @@ privilege privilege_of(std::string_view status) {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos)
       continue;
-    for (auto i = std::size_t{0}; i < fields.size(); ++i) {
-      if (line.substr(0, colon) != fields[i].name)
-        continue;
-      const auto value = number(trimmed(line.substr(colon + 1)), fields[i].base);
-      if (!value || seen[i])
-        return privilege::unreadable;
-      seen[i] = value;
-    }
+    for (auto i = std::size_t{0}; i < fields.size(); ++i)
+      if (trimmed(line.substr(0, colon)) == fields[i].name)
+        seen[i].push_back(trimmed(line.substr(colon + 1)));
   }
-  auto clean = true;
+  auto offenders = std::string{};
   for (auto i = std::size_t{0}; i < fields.size(); ++i) {
-    if (!seen[i])
-      return privilege::unreadable;
-    clean = clean && *seen[i] == fields[i].wanted;
+    if (seen[i].size() != 1)
+      return unreadable(fields[i], seen[i].empty() ? "is missing" : "is there more than once");
+    const auto value = number(seen[i].front(), fields[i].base);
+    if (!value)
+      return unreadable(fields[i], "is malformed: \"" + std::string{seen[i].front().substr(0, most_shown)} + "\"");
+    if (*value != fields[i].wanted)
+      offenders += (offenders.empty() ? "" : ", ") + shown(fields[i], *value);
   }
-  return clean ? privilege::unprivileged : privilege::privileged;
+  if (offenders.empty())
+    return {privilege::unprivileged, {}};
+  return {privilege::privileged, std::move(offenders)};
 }
 
 std::string_view to_string(privilege x) {

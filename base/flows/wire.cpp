@@ -98,11 +98,6 @@ io_result<tls_context> server_tls(const std::string& certificate, const std::str
   return got;
 }
 
-asio::awaitable<bool> withdrawn() {
-  const auto state = co_await asio::this_coro::cancellation_state;
-  co_return state.cancelled() != asio::cancellation_type::none;
-}
-
 struct wire::core {
   explicit core(asio::ip::tcp::socket from) : socket(std::move(from)) {
   }

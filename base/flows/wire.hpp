@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/flows/http.hpp"
+#include "base/flows/withdrawal.hpp"
 #include "base/io_failure.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -23,10 +24,6 @@ using tls_context = std::shared_ptr<boost::asio::ssl::context>;
 /// What a server shows, and whose certificates it takes of clients (an empty authority: it asks for none).
 [[nodiscard]] io_result<tls_context> server_tls(const std::string& certificate, const std::string& key,
                                                 const std::string& client_authority = {});
-
-/// Whether the running coroutine has been withdrawn. An operation that starts after the withdrawal is not reached by it,
-/// so whoever waits asks first.
-boost::asio::awaitable<bool> withdrawn();
 
 /// One connection, plain or TLS, under a bound in time: once it passes the socket is closed and what waits on it fails.
 /// For the coroutine that holds it; one operation at a time. Nothing throws; `throw_if_cancelled` has to be off.

@@ -1,5 +1,6 @@
 #include "embedded/flows/api_server.hpp"
 
+#include "base/flows/withdrawal.hpp"
 #include "base/random.hpp"
 #include "embedded/authentication_review.hpp"
 #include "embedded/custom_definitions.hpp"
@@ -85,11 +86,6 @@ struct core {
     return out;
   }
 };
-
-asio::awaitable<bool> withdrawn() {
-  const auto state = co_await asio::this_coro::cancellation_state;
-  co_return state.cancelled() != asio::cancellation_type::none;
-}
 
 /// Keeps a watch in the list of those to ring.
 class enlisted {

@@ -2,7 +2,7 @@
 
 #include "base/flows/http.hpp"
 #include "base/flows/sleep.hpp"
-#include "gated_world.hpp"
+#include "tests/embedded/gated_world.hpp"
 #include "tests/support/run_flow.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -40,15 +40,16 @@ public:
 
   /// As an administrator, or as `user` without groups.
   reply ask(std::string method, std::string target, const json& body = nullptr, const std::string& user = {}) {
+    const auto type = std::string{method == "PATCH" ? "application/merge-patch+json" : "application/json"};
     if (!real_)
       return embedded_.ask(user.empty() ? embedded_.root : user_info{user, {"system:authenticated"}}, std::move(method), std::move(target),
-                           body);
+                           body, type);
     http_request what{std::move(method), std::move(target), {{"Authorization", "Bearer " + token_}, {"Accept", "application/json"}}, {}};
     if (!user.empty())
       what.headers.emplace_back("Impersonate-User", user);
     if (!body.is_null()) {
       what.body = body.dump();
-      what.headers.emplace_back("Content-Type", "application/json");
+      what.headers.emplace_back("Content-Type", type);
     }
     auto got = run_flow(on_, exchange_->send(where_, std::move(what), {}, deadline{time_, std::chrono::seconds{20}}));
     if (!got)

@@ -6,7 +6,7 @@ import contextlib, json, os, pathlib, shutil, subprocess, sys, tempfile, unittes
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "system"))
 from harness import BIN, wait_for  # noqa: E402
 
-FENCE = pathlib.Path(__file__).parent / "fence"
+DEPLOY = pathlib.Path(__file__).parents[2] / "deploy" / "egress"
 KUBECTL = os.environ.get("PADDOCK_KUBECTL") or shutil.which("kubectl")
 
 
@@ -68,9 +68,9 @@ class Operators(unittest.TestCase):
 
     def test_the_shipped_fence_is_taken_and_says_that_it_can_be_evaluated(self):
         with cluster() as kubeconfig:
-            manifests = json.loads((FENCE / "manifests.json").read_text())
-            for one in manifests["fence"] + manifests["companion"]:
-                self.run_in(kubeconfig, "create", "--validate=false", "-f", "-", stdin=json.dumps(one))
+            self.run_in(kubeconfig, "create", "namespace", "platform")
+            for file in ("fence.yaml", "permitted-hosts.yaml"):
+                self.run_in(kubeconfig, "create", "--validate=false", "-f", DEPLOY / file)
             for policy in ("namzu-per-sandbox-egress", "namzu-per-sandbox-egress-hosts"):
                 read = json.loads(self.run_in(kubeconfig, "get", "validatingadmissionpolicies", policy, "-o", "json"))
                 self.assertEqual(read["status"], {"observedGeneration": 1, "typeChecking": {}})

@@ -32,45 +32,45 @@ std::string status_with(const std::string& name, const std::string& line) {
 } // namespace
 
 SCENARIO("a process without capabilities and with no-new-privileges is unprivileged") {
-  CHECK(privilege_of(status_with("", "")) == privilege::unprivileged);
+  CHECK(read_privileges(status_with("", "")).what == privilege::unprivileged);
 }
 
 SCENARIO("one capability in any of the four sets is privileged") {
   for (const auto* name : {"CapInh", "CapPrm", "CapEff", "CapBnd"}) {
     MESSAGE(name);
-    CHECK(privilege_of(status_with(name, std::string{name} + ":\t0000000000000400")) == privilege::privileged);
-    CHECK(privilege_of(status_with(name, std::string{name} + ":\tffffffffffffffff")) == privilege::privileged);
+    CHECK(read_privileges(status_with(name, std::string{name} + ":\t0000000000000400")).what == privilege::privileged);
+    CHECK(read_privileges(status_with(name, std::string{name} + ":\tffffffffffffffff")).what == privilege::privileged);
   }
 }
 
 SCENARIO("the ambient set is not asked for") {
-  CHECK(privilege_of(status_with("CapAmb", "")) == privilege::unprivileged);
+  CHECK(read_privileges(status_with("CapAmb", "")).what == privilege::unprivileged);
 }
 
 SCENARIO("a process that may gain privileges is privileged") {
-  CHECK(privilege_of(status_with("NoNewPrivs", "NoNewPrivs:\t0")) == privilege::privileged);
+  CHECK(read_privileges(status_with("NoNewPrivs", "NoNewPrivs:\t0")).what == privilege::privileged);
 }
 
 SCENARIO("a field that is missing, repeated or malformed makes the text unreadable") {
   for (const auto* name : {"CapInh", "CapPrm", "CapEff", "CapBnd", "NoNewPrivs"}) {
     MESSAGE(name);
     const auto key = std::string{name};
-    CHECK(privilege_of(status_with(name, "")) == privilege::unreadable);
-    CHECK(privilege_of(status_with(name, key + ":")) == privilege::unreadable);
-    CHECK(privilege_of(status_with(name, key + ":\t-1")) == privilege::unreadable);
-    CHECK(privilege_of(status_with(name, key + ":\t0x0")) == privilege::unreadable);
-    CHECK(privilege_of(status_with(name, key + ":\t00000000000000000")) == privilege::unreadable);
-    CHECK(privilege_of(status_with(name, key + ":\t0 0")) == privilege::unreadable);
-    CHECK(privilege_of(status_with(name, key + ":\t0\n" + key + ":\t0")) == privilege::unreadable);
+    CHECK(read_privileges(status_with(name, "")).what == privilege::unreadable);
+    CHECK(read_privileges(status_with(name, key + ":")).what == privilege::unreadable);
+    CHECK(read_privileges(status_with(name, key + ":\t-1")).what == privilege::unreadable);
+    CHECK(read_privileges(status_with(name, key + ":\t0x0")).what == privilege::unreadable);
+    CHECK(read_privileges(status_with(name, key + ":\t00000000000000000")).what == privilege::unreadable);
+    CHECK(read_privileges(status_with(name, key + ":\t0 0")).what == privilege::unreadable);
+    CHECK(read_privileges(status_with(name, key + ":\t0\n" + key + ":\t0")).what == privilege::unreadable);
   }
-  CHECK(privilege_of("") == privilege::unreadable);
-  CHECK(privilege_of("cat: /proc/self/status: Permission denied\n") == privilege::unreadable);
+  CHECK(read_privileges("").what == privilege::unreadable);
+  CHECK(read_privileges("cat: /proc/self/status: Permission denied\n").what == privilege::unreadable);
 }
 
 SCENARIO("an unreadable field hides no privilege, and a privilege no unreadable field") {
   auto text = status_with("CapEff", "CapEff:\t0000000000000001");
   text.erase(text.find("NoNewPrivs"));
-  CHECK(privilege_of(text) == privilege::unreadable);
+  CHECK(read_privileges(text).what == privilege::unreadable);
 }
 
 SCENARIO("the names of the reasons are those of the specification") {

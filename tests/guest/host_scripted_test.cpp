@@ -56,7 +56,7 @@ SCENARIO("a scripted guest passes the privilege probe unless told otherwise") {
   f.start(command("cat", {"/proc/self/status"}));
   REQUIRE(f.got && *f.got);
   CHECK_EQ((*f.got)->end.exit_code, 0);
-  CHECK(guest::privilege_of(f.output.out) == guest::privilege::unprivileged);
+  CHECK(guest::read_privileges(f.output.out).what == guest::privilege::unprivileged);
   REQUIRE_EQ(f.guest.calls.size(), 1u);
   CHECK_EQ(f.guest.calls[0].where.host, "10.0.0.1");
 }

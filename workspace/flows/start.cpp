@@ -1,6 +1,6 @@
 #include "workspace/flows/start.hpp"
 
-#include "guest/privilege.hpp"
+#include "guest/privilege_probe.hpp"
 #include "k8s/objects.hpp"
 #include "k8s/paths.hpp"
 #include "workspace/flows/bind.hpp"
@@ -15,64 +15,45 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr auto longest_probe = std::chrono::milliseconds{15'000};
 constexpr auto clean_up_bound = std::chrono::milliseconds{1'000};
 constexpr auto most_probe_output = std::size_t{64} * 1024;
 
-/// Keeps the standard output of the probe, and whether there was more than it keeps.
+/// Keeps what the probe prints, up to a bound.
 class probe_sink final : public guest::output_sink {
 public:
+  explicit probe_sink(guest::probe_outcome& to) : to_(to) {
+  }
   asio::awaitable<void> take(guest::stream which, std::string bytes) override {
-    if (which == guest::stream::out) {
-      overflown_ = overflown_ || bytes.size() > most_probe_output - text_.size();
-      text_.append(bytes, 0, most_probe_output - text_.size());
-    }
+    auto& text = which == guest::stream::out ? to_.out : to_.err;
+    const auto room = most_probe_output - text.size();
+    to_.out_overflown = to_.out_overflown || (which == guest::stream::out && bytes.size() > room);
+    text.append(bytes, 0, room);
     co_return;
-  }
-  [[nodiscard]] const std::string& text() const noexcept {
-    return text_;
-  }
-  [[nodiscard]] bool overflown() const noexcept {
-    return overflown_;
   }
 
 private:
-  std::string text_;
-  bool overflown_ = false;
+  guest::probe_outcome& to_;
 };
 
-failure refuse(std::string reason, std::string text) {
-  return privilege_refused{std::move(reason), std::move(text)};
-}
-
-/// What the probe of a guest proves ([W] 3.3 step 4).
-result<std::optional<guest_boot_id>> judge_probe(const guest::result<guest::execution>& ended, const probe_sink& said) {
-  if (!ended)
-    return tl::unexpected{refuse("probe-failed", guest::to_string(ended.error()))};
-  if (ended->end.exit_code != 0 || ended->end.signal || ended->end.timed_out)
-    return tl::unexpected{refuse("probe-failed", "cat /proc/self/status did not end with 0")};
-  if (said.overflown() || ended->end.out_truncated)
-    return tl::unexpected{refuse("unreadable-output", "the output is longer than any /proc/self/status")};
-  switch (guest::privilege_of(said.text())) {
-    case guest::privilege::unprivileged: return ended->boot;
-    case guest::privilege::unreadable: return tl::unexpected{refuse("unreadable-output", "the output is no /proc/self/status")};
-    case guest::privilege::privileged: break;
-  }
-  return tl::unexpected{refuse("privileged", "the guest has capabilities, or may gain them")};
-}
-
-asio::awaitable<result<std::optional<guest_boot_id>>> probe(world& on, guest::endpoint where, deadline until) {
-  const auto budget = std::min(on.how.ready_timeout, longest_probe);
+asio::awaitable<result<std::optional<guest_boot_id>>> probe(world& on, id which, guest::endpoint where, deadline until) {
+  const auto budget = guest::probe_budget(on.how.ready_timeout);
   auto what = guest::command{};
-  what.program = "cat";
-  what.arguments = {"/proc/self/status"};
+  what.program = guest::probe_program;
+  what.arguments = {std::string{guest::probe_argument}};
   what.limit = budget;
-  auto said = probe_sink{};
-  auto ended = co_await on.guests.execute(std::move(where), std::move(what), said, nullptr, until.no_later_than(on.time.now() + budget));
+  auto seen = guest::probe_outcome{};
+  auto said = probe_sink{seen};
+  const auto own = deadline{on.time, budget};
+  auto ended = co_await on.guests.execute(std::move(where), std::move(what), said, nullptr, until.no_later_than(own));
   auto over = co_await withdrawn();
   if (over)
     co_return tl::unexpected{withdrawal()};
-  co_return judge_probe(ended, said);
+  seen.end = ended.map(&guest::execution::end);
+  if (!ended && own.passed(on.time))
+    seen.expired = budget;
+  if (auto no = guest::judge_probe(which.sandbox_name(), seen))
+    co_return tl::unexpected{failure{privilege_refused{std::move(no->reason), std::move(no->text)}}};
+  co_return ended->boot;
 }
 
 /// The uids of the disks that can be read. One that cannot is left out.
@@ -128,7 +109,7 @@ asio::awaitable<transition<done>> start_session(world& on, id which, session now
     now.sandbox = got->sandbox.uid;
   now.pod = got->pod;
   now.guest = got->guest;
-  auto proved = co_await probe(on, got->guest, until);
+  auto proved = co_await probe(on, which, got->guest, until);
   if (!proved)
     co_return co_await fail_start(on, which, std::move(now), std::move(how), proved.error());
   now.boot = *proved;

@@ -9,33 +9,12 @@ namespace paddock::workspace {
 
 namespace asio = boost::asio;
 
-asio::awaitable<bool> withdrawn() {
-  auto state = co_await asio::this_coro::cancellation_state;
-  co_return state.cancelled() != asio::cancellation_type::none;
-}
-
-asio::awaitable<void> keep_going() {
-  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-}
-
 asio::awaitable<k8s::result<k8s::answer>> ask(world& on, k8s::call what, deadline until) {
-  auto over = co_await withdrawn();
-  if (over)
-    co_return tl::unexpected{k8s::failure{k8s::cancelled{what.method, what.path, false}}};
-  if (until.passed(on.time))
-    co_return tl::unexpected{k8s::failure{k8s::api_timeout{what.method, what.path, std::chrono::milliseconds{0}, false}}};
-  auto got = co_await on.api.send(std::move(what), until);
-  co_return got;
+  return k8s::ask(on.api, on.time, std::move(what), until);
 }
 
 asio::awaitable<k8s::result<nlohmann::json>> read(world& on, std::string path, deadline until) {
-  auto got = co_await ask(on, k8s::get(path), until);
-  if (!got)
-    co_return tl::unexpected{got.error()};
-  if (!*got)
-    co_return tl::unexpected{k8s::failure{
-      k8s::api_failure{k8s::api_failure::transport::status, "GET", path, std::nullopt, std::nullopt, true, "the answer has no body"}}};
-  co_return std::move(**got);
+  return k8s::read(on.api, on.time, std::move(path), until);
 }
 
 asio::awaitable<bool> pause(world& on, time_source::clock::time_point at) {

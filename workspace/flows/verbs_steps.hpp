@@ -1,6 +1,8 @@
 #pragma once
 
+#include "base/flows/withdrawal.hpp"
 #include "k8s/fenced_write.hpp"
+#include "k8s/flows/ask.hpp"
 #include "workspace/flows/verbs.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -22,20 +24,12 @@ inline constexpr const char* destroy = "destroy";
 inline constexpr const char* clean_up = "start-cleanup";
 } // namespace operation
 
-/// Sends one request, unless the caller has withdrawn or `until` has passed: then nothing is sent and the failure says so.
+/// `k8s::ask` and `k8s::read` of this cluster.
 boost::asio::awaitable<k8s::result<k8s::answer>> ask(world& on, k8s::call what, deadline until);
-
-/// The body of a read. An answer without one is a failure: an object that cannot be read is not acted on.
 boost::asio::awaitable<k8s::result<nlohmann::json>> read(world& on, std::string path, deadline until);
 
 /// Waits until `at`. False: the caller has withdrawn.
 boost::asio::awaitable<bool> pause(world& on, time_source::clock::time_point at);
-
-/// Whether the caller has withdrawn.
-boost::asio::awaitable<bool> withdrawn();
-
-/// From here on the caller's withdrawal no longer reaches what is awaited. For clean-up that must run.
-boost::asio::awaitable<void> keep_going();
 
 /// Runs `flow` so that cancellation does not throw out of the coroutines below but is seen as the answer of a request.
 template <class T>
@@ -53,9 +47,7 @@ boost::asio::awaitable<T> without_throwing(boost::asio::awaitable<T> flow) {
 /// The outcome of a write that did not succeed: the failure itself, or `write_unknown` where it may have been applied.
 [[nodiscard]] failure of_write(const char* operation, const k8s::failure& x);
 
-[[nodiscard]] inline bool is_gone(const k8s::failure& x) {
-  return std::holds_alternative<k8s::already_gone>(x);
-}
+using k8s::is_gone;
 
 /// Raises the epoch of `now` when `why` says that a write of its epoch may still arrive ([W] P1). True: it does.
 bool note_unknown(const world& on, session& now, const failure& why);

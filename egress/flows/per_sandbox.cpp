@@ -1,0 +1,123 @@
+#include "egress/flows/per_sandbox.hpp"
+
+#include "base/flows/withdrawal.hpp"
+#include "egress/flows/permitted_hosts.hpp"
+#include "egress/named_object.hpp"
+#include "k8s/flows/ask.hpp"
+#include "k8s/objects.hpp"
+#include "k8s/paths.hpp"
+
+namespace paddock::egress {
+
+namespace asio = boost::asio;
+using nlohmann::json;
+
+namespace {
+
+constexpr auto clean_up_bound = std::chrono::milliseconds{1'000};
+
+/// Sends one write.
+asio::awaitable<result<k8s::answer>> write(cluster& on, k8s::call what, deadline until) {
+  auto got = co_await k8s::ask(on.api, on.time, what, until);
+  if (!got)
+    co_return tl::unexpected{of_write(what, got.error())};
+  co_return std::move(*got);
+}
+
+asio::awaitable<result<void>> remove(cluster& on, k8s::call what, deadline until) {
+  auto got = co_await k8s::ask(on.api, on.time, what, until);
+  if (!got && !k8s::is_gone(got.error()))
+    co_return tl::unexpected{of_write(what, got.error())};
+  co_return result<void>{};
+}
+
+bool is_conflict(const egress_error& x) {
+  const auto* of_api = std::get_if<k8s::failure>(&x);
+  return of_api != nullptr && std::holds_alternative<k8s::conflict>(*of_api);
+}
+
+/// Whether the owner still stands ([W] P7). Where another object does, what was written is taken back.
+asio::awaitable<result<void>> check_owner(cluster& on, grant_target whose, policy_object what, k8s::answer written, deadline until) {
+  auto got = co_await k8s::ask(on.api, on.time, read_owner(whose), until);
+  if (!got && !k8s::is_gone(got.error()))
+    co_return tl::unexpected{egress_error{got.error()}};
+  const auto actual = got && *got ? k8s::text_at(**got, "/metadata/uid") : std::nullopt;
+  if (actual == whose.owner.uid)
+    co_return result<void>{};
+  auto no = owner_replaced{whose.owner.name, whose.owner.uid, actual, "failed"};
+  const auto uid = written ? k8s::text_at(*written, "/metadata/uid") : std::nullopt;
+  if (uid) {
+    co_await keep_going();
+    auto gone = co_await remove(on, take_back_policy(what, *uid), deadline{on.time, clean_up_bound});
+    no.clean_up = gone ? "done" : std::holds_alternative<policy_write_unknown>(gone.error()) ? "unknown" : "failed";
+  }
+  co_return tl::unexpected{egress_error{std::move(no)}};
+}
+
+asio::awaitable<result<void>> check_hosts(cluster& on, per_sandbox_egress how, std::vector<host_entry> hosts, deadline until) {
+  if (!how.permitted_hosts_param)
+    co_return result<void>{};
+  auto permitted = co_await read_permitted_hosts(on, *how.permitted_hosts_param, until);
+  if (!permitted)
+    co_return tl::unexpected{permitted.error()};
+  co_return check_permitted(*permitted, how, hosts);
+}
+
+} // namespace
+
+asio::awaitable<result<void>> set_network_policy(cluster& on, const per_sandbox_checks& checks, grant_target whose,
+                                                 std::vector<std::string> allowed_hosts, deadline until) {
+  auto hosts = per_sandbox_hosts(whose.how, allowed_hosts);
+  if (!hosts)
+    co_return tl::unexpected{hosts.error()};
+  auto ok = co_await checks.fence(until);
+  if (!ok)
+    co_return ok;
+  if (hosts->empty())
+    co_return co_await remove(on, remove_policy(whose), until);
+  ok = co_await check_hosts(on, whose.how, *hosts, until);
+  if (!ok)
+    co_return ok;
+  auto what = per_sandbox_policy(whose.how, whose.name_space, whose.owner, whose.selector_value, std::move(*hosts));
+  if (!what)
+    co_return tl::unexpected{what.error()};
+  auto written = co_await write(on, create_policy(*what), until);
+  if (!written && is_conflict(written.error()))
+    written = co_await write(on, replace_policy(*what), until);
+  if (!written)
+    co_return tl::unexpected{written.error()};
+  if (whose.name_may_pass_on) {
+    ok = co_await check_owner(on, whose, *what, std::move(*written), until);
+    if (!ok)
+      co_return ok;
+  }
+  auto live = co_await k8s::ask(on.api, on.time, named_object_request(*what), until);
+  ok = judge_named_object(*what, live);
+  if (!ok || !checks.union_check)
+    co_return ok;
+  co_return co_await checks.union_check(std::move(*what), until);
+}
+
+asio::awaitable<result<std::vector<std::string>>> reverify_per_sandbox_egress(cluster& on, const per_sandbox_checks& checks,
+                                                                              grant_target whose, deadline until) {
+  auto ok = co_await checks.fence(until);
+  if (!ok)
+    co_return tl::unexpected{ok.error()};
+  auto dropped = std::vector<std::string>{};
+  const auto sink = k8s::page_sink{[&] { dropped.clear(); },
+                                   [&](const json& x) {
+                                     if (is_of_predecessor(x, whose))
+                                       dropped.push_back(*k8s::text_at(x, "/metadata/name"));
+                                   }};
+  auto listed = co_await k8s::read_list(on.api, on.time, k8s::cilium_policies_path(whose.name_space), sink, until);
+  if (!listed)
+    co_return tl::unexpected{egress_error{listed.error()}};
+  for (const auto& name : dropped) {
+    ok = co_await remove(on, k8s::remove(k8s::cilium_policies_path(whose.name_space, name)), until);
+    if (!ok)
+      co_return tl::unexpected{ok.error()};
+  }
+  co_return dropped;
+}
+
+} // namespace paddock::egress

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "egress/flows/cluster.hpp"
+#include "egress/per_sandbox_write.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace paddock::egress {
+
+/// What the writes of per-sandbox policies ask beside the API server. Outlives the calls.
+struct per_sandbox_checks {
+  /// That the fence holds: anew, or from memory. Asked before every write.
+  std::function<boost::asio::awaitable<result<void>>(deadline)> fence;
+  /// That all policies which select the pod allow no more than the configuration and what was just written ([E] 3.11). Empty:
+  /// nobody judges.
+  std::function<boost::asio::awaitable<result<void>>(policy_object, deadline)> union_check;
+};
+
+/// Lets the sandbox reach `allowed_hosts` beside what the configuration lets it reach, instead of what it was granted before; an
+/// empty list takes every grant away ([E] 5.4). Calls for one owner must not overlap.
+///
+/// A success proves that the policy stands as it was meant and, where that is asked, that no other policy makes it wider. A
+/// failure before the write says that nothing was written; `policy_write_unknown` that nobody knows; any later one that the
+/// policy was written, and stands unless it is `owner_replaced`. Nothing is sent twice.
+boost::asio::awaitable<result<void>> set_network_policy(cluster& on, const per_sandbox_checks& checks, grant_target whose,
+                                                        std::vector<std::string> allowed_hosts, deadline until);
+
+/// Removes what predecessors of the same name were granted, and leaves the owner's own policy as it is ([E] 5.8). Answers with
+/// the names of the removed policies. After a failure some of them may still stand.
+boost::asio::awaitable<result<std::vector<std::string>>> reverify_per_sandbox_egress(cluster& on, const per_sandbox_checks& checks,
+                                                                                     grant_target whose, deadline until);
+
+} // namespace paddock::egress
