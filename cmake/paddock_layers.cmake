@@ -18,6 +18,8 @@ set(PADDOCK_MAY_LINK_workspace_flows base base_flows k8s k8s_flows guest guest_f
 set(PADDOCK_MAY_LINK_cluster base k8s)
 set(PADDOCK_MAY_LINK_config base)
 set(PADDOCK_MAY_LINK_documents base)
+set(PADDOCK_MAY_LINK_audit base k8s documents egress)
+set(PADDOCK_MAY_LINK_audit_flows base base_flows k8s k8s_flows documents egress egress_flows audit)
 set(PADDOCK_MAY_LINK_messages base k8s guest egress workspace)
 set(PADDOCK_MAY_LINK_actors base k8s guest egress workspace cluster messages)
 set(PADDOCK_MAY_LINK_embedded base k8s)
