@@ -112,8 +112,11 @@ private:
 class finder {
 public:
   explicit finder(const std::vector<place>& wanted) : wanted_(wanted) {
-    for (const auto& x : wanted)
+    for (const auto& x : wanted) {
+      in_order_.push_back(in_order_.size());
       lines.push_back(x.document);
+    }
+    std::ranges::sort(in_order_, {}, [&](std::size_t i) { return key_of(wanted_[i]); });
   }
   void take(const event& x) {
     at_.enter(x);
@@ -127,18 +130,25 @@ public:
   std::vector<std::size_t> lines;
 
 private:
+  static std::pair<std::size_t, std::string_view> key_of(const place& x) {
+    return {x.document, x.path};
+  }
+  /// Takes the line for what is here or further in.
   void look(std::size_t line) {
     const auto path = at_.path();
-    for (auto i = std::size_t{0}; i < wanted_.size(); ++i)
-      if (wanted_[i].document == document_ && is_around(path, wanted_[i].path))
-        lines[i] = line;
+    auto next = std::ranges::lower_bound(in_order_, std::pair{document_, std::string_view{path}}, {},
+                                         [&](std::size_t i) { return key_of(wanted_[i]); });
+    for (; next != in_order_.end() && wanted_[*next].document == document_ && wanted_[*next].path.starts_with(path); ++next)
+      if (is_around(path, wanted_[*next].path))
+        lines[*next] = line;
   }
+  /// @pre `inner` begins with `path`
   static bool is_around(std::string_view path, std::string_view inner) {
-    return inner.starts_with(path)
-           && (path.size() == inner.size() || path.empty() || inner[path.size()] == '.' || inner[path.size()] == '[');
+    return path.size() == inner.size() || path.empty() || inner[path.size()] == '.' || inner[path.size()] == '[';
   }
 
   const std::vector<place>& wanted_;
+  std::vector<std::size_t> in_order_;
   position at_;
   std::size_t document_ = 0;
 };

@@ -45,10 +45,11 @@ int refuse_input(const arguments& args, const std::string& text) {
 or_code<std::vector<audit::source>> read_files(const arguments& args, const std::vector<std::string>& names) {
   auto got = std::vector<audit::source>{};
   auto left = documents::largest_text;
-  for (const auto& name : names) {
-    const auto is_stdin = name == "-";
+  for (const auto& path : names) {
+    const auto is_stdin = path == "-";
+    const auto name = is_stdin ? std::string{"stdin"} : path;
     const auto close = [](std::FILE* x) { return x == stdin ? 0 : std::fclose(x); };
-    const auto file = std::unique_ptr<std::FILE, decltype(close)>{is_stdin ? stdin : std::fopen(name.c_str(), "rbe"), close};
+    const auto file = std::unique_ptr<std::FILE, decltype(close)>{is_stdin ? stdin : std::fopen(path.c_str(), "rbe"), close};
     if (!file)
       return tl::unexpected{refuse_input(args, name + ": cannot be opened: " + std::strerror(errno))};
     auto text = std::string{};
@@ -62,7 +63,7 @@ or_code<std::vector<audit::source>> read_files(const arguments& args, const std:
     }
     if (std::ferror(file.get()) != 0)
       return tl::unexpected{refuse_input(args, name + ": cannot be read: " + std::strerror(errno))};
-    got.push_back({is_stdin ? "stdin" : name, std::move(text)});
+    got.push_back({name, std::move(text)});
   }
   return got;
 }

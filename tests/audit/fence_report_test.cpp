@@ -1,11 +1,9 @@
 #define CAF_SUITE fence_report
 
 #include "audit/fence_report.hpp"
+#include "tests/support/text_file.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
-
-#include <fstream>
-#include <iterator>
 
 using namespace paddock;
 using namespace paddock::audit;
@@ -13,8 +11,7 @@ using namespace paddock::audit;
 namespace {
 
 source shipped(const std::string& name) {
-  auto in = std::ifstream{PADDOCK_DEPLOY_EGRESS "/" + name};
-  return {name, std::string{std::istreambuf_iterator<char>{in}, {}}};
+  return {name, test::text_of(PADDOCK_DEPLOY_EGRESS "/" + name)};
 }
 
 source changed(source from, const std::string& what, const std::string& to) {

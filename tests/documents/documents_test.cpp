@@ -138,8 +138,10 @@ SCENARIO("the line of a value is found by its path") {
                                      {2, "items[0].spec.egress[1]"},
                                      {2, "items[0].spec.egress[1].to[0].missing.y"},
                                      {2, "items[0].speck"},
+                                     {2, "items[0].spec.egress[10]"},
+                                     {2, "items[0].spec.egress[1].to[0].x"},
                                      {2, ""},
                                      {11, "[0].kind"}});
-  CHECK_EQ(lines, (std::vector<std::size_t>{9, 8, 9, 4, 2, 11}));
+  CHECK_EQ(lines, (std::vector<std::size_t>{9, 8, 9, 4, 6, 9, 2, 11}));
   CHECK_EQ(lines_of("{\n\"a\":\n{\"b\": 1}\n}", {{1, "a.b"}, {1, "a.c"}}), (std::vector<std::size_t>{3, 2}));
 }
