@@ -51,13 +51,9 @@ public:
     for (const auto& x : all_) {
       if (x.object.is_null())
         continue; // nothing between two separators
-      const auto* items = member(x.object, "items");
-      if (const auto kind = text_of(member(x.object, "kind")); kind && kind->ends_with("List") && items != nullptr) {
-        if (auto ok = take_list(x.place, *items, kind->substr(0, kind->size() - 4)); !ok)
-          return ok;
-      } else if (auto ok = take(x.place, x.object, {}); !ok) {
+      const auto said = type_of(x.object);
+      if (auto ok = is_list(said, x.object) ? take_list(x, said) : take(x.place, x.object, said); !ok)
         return ok;
-      }
     }
     std::stable_sort(policies.begin(), policies.end(), [](const policy& a, const policy& b) { return a.kind < b.kind; });
     return {};
@@ -67,34 +63,51 @@ public:
   std::vector<ignored_manifest> ignored;
 
 private:
-  tl::expected<void, manifests_refused> take_list(const manifest_place& where, const json& items, std::string_view kind) {
-    if (!items.is_array())
-      return refused(where, "items is not a list");
-    for (auto i = std::size_t{0}; i < items.size(); ++i) {
-      const auto place = manifest_place{where.file, where.line, "items[" + std::to_string(i) + "]"};
-      if (auto ok = take(place, items[i], kind); !ok)
+  /// What an object says that it is; empty where it does not.
+  struct type {
+    std::string_view api_version;
+    std::string_view kind;
+  };
+  static type type_of(const json& x) {
+    return {text_of(member(x, "apiVersion")).value_or(""), text_of(member(x, "kind")).value_or("")};
+  }
+  static bool is_list(const type& said, const json& x) {
+    return said.kind == "List" || (said.kind.ends_with("List") && member(x, "items") != nullptr);
+  }
+
+  tl::expected<void, manifests_refused> take_list(const manifest& list, const type& said) {
+    const auto* items = member(list.object, "items");
+    if (items == nullptr)
+      return {};
+    if (!items->is_array())
+      return refused(list.place, "items is not a list");
+    for (auto i = std::size_t{0}; i < items->size(); ++i) {
+      const auto place = manifest_place{list.place.file, list.place.line, "items[" + std::to_string(i) + "]"};
+      auto item = type_of((*items)[i]);
+      // Those of a list of one kind, as a server answers it, need not say it again.
+      if (said.kind != "List" && item.kind.empty() && item.api_version.empty())
+        item = {said.api_version, said.kind.substr(0, said.kind.size() - 4)};
+      if (is_list(item, (*items)[i]))
+        return refused(place, "is a list in a list");
+      if (auto ok = take(place, (*items)[i], item); !ok)
         return ok;
     }
     return {};
   }
 
-  /// `list_kind`: what an item that does not say its kind is.
-  tl::expected<void, manifests_refused> take(const manifest_place& where, const json& object, std::string_view list_kind) {
+  tl::expected<void, manifests_refused> take(const manifest_place& where, const json& object, const type& said) {
     if (!object.is_object())
       return refused(where, "is not an object");
-    const auto kind = text_of(member(object, "kind")).value_or(list_kind);
-    const auto api_version = text_of(member(object, "apiVersion"));
-    if (kind.empty() || (!api_version && list_kind.empty()))
+    const auto [api_version, kind] = said;
+    if (kind.empty() || api_version.empty())
       return refused(where, "says no apiVersion and kind");
-    if (kind == "List")
-      return refused(where, "is a List in a List");
     const auto found = std::find_if(policy_kinds.begin(), policy_kinds.end(), [&](const served_kind& x) {
-      return kind == to_string(x.kind) && (!api_version || api_version->substr(0, api_version->find('/')) == x.group);
+      return said.kind == to_string(x.kind) && said.api_version.substr(0, said.api_version.find('/')) == x.group;
     });
     if (found == policy_kinds.end())
       return ignore(where, object, kind, "not a policy");
-    if (api_version && *api_version != std::string{found->group} + "/" + std::string{found->version})
-      return refused(where, "apiVersion " + std::string{*api_version} + " is not understood");
+    if (api_version != std::string{found->group} + "/" + std::string{found->version})
+      return refused(where, "apiVersion " + std::string{api_version} + " is not understood");
     const auto clusterwide = found->kind == resource_kind::cilium_clusterwide_network_policy;
     auto name_space = clusterwide ? std::string{} : metadata_text(object, "namespace");
     if (!clusterwide && name_space.empty())

@@ -98,6 +98,20 @@ SCENARIO("a List is its items") {
   THEN("a List in it, or one without items, is refused") {
     CHECK(!in_files(deny_all_object(), {{{"kind", "List"}, {"items", {{{"kind", "List"}, {"apiVersion", "v1"}, {"items", items}}}}}}));
     CHECK(!in_files(deny_all_object(), {{{"kind", "List"}, {"items", "x"}}}));
+    auto server_list = json{{"apiVersion", "networking.k8s.io/v1"}, {"kind", "NetworkPolicyList"}, {"items", items}};
+    CHECK(!in_files(deny_all_object(), {{{"apiVersion", "v1"}, {"kind", "List"}, {"items", {server_list}}}}));
+  }
+  THEN("a List of nothing is nothing") {
+    const auto nothing = in_files(deny_all_object(), {R"({"kind":"List"})"_json_text, R"({"kind":"List","items":null})"_json_text});
+    REQUIRE(nothing);
+    CHECK(nothing->examined.empty());
+  }
+  THEN("the items of another group's list are another group's") {
+    const auto foreign =
+      in_files(deny_all_object(),
+               {{{"apiVersion", "crd.projectcalico.org/v1"}, {"kind", "NetworkPolicyList"}, {"items", {{{"metadata", {{"name", "c"}}}}}}}});
+    REQUIRE(foreign);
+    CHECK_EQ(foreign->ignored.size(), 1u);
   }
 }
 
