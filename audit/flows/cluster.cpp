@@ -67,7 +67,7 @@ asio::awaitable<egress::result<egress_report>> judge_cluster(egress::cluster& on
   if (!named)
     co_return tl::unexpected{std::move(named.error())};
   auto policies = union_reader{egress::union_check{egress::allowance_of(asked.named), asked.pod}};
-  auto unread = co_await egress::read_policies(on, asked.pod.name_space, engine, policies, until);
+  auto unread = co_await egress::read_policies(on.api, asked.pod.name_space, engine, policies, until);
   if (!unread)
     co_return tl::unexpected{egress_error{std::move(unread.error())}};
   auto got = egress_report{};
