@@ -65,6 +65,19 @@ struct arguments {
   std::string address;
   std::string token_file;
   std::string walker;
+  // -- of the verbs without a node
+  std::string egress_file;
+  std::string name_space;
+  std::string object_name;
+  std::string labels;
+  std::vector<std::string> allowed_hosts;
+  std::vector<std::string> owners; // [claim/]NAME=UID
+  std::vector<std::string> granted_hosts;
+  std::string engine;
+  std::uint16_t agent_port = 1024;
+  std::string kubeconfig;
+  std::string context;
+  std::vector<std::string> manifests;
   // -----------------------------
   std::string shell; // of `completion`
 

@@ -1,6 +1,7 @@
 // paddock: the command-line client. Reads the arguments, asks the node, prints the answer.
 
 #include "apps/common/version.hpp"
+#include "apps/paddock/audit_verbs.hpp"
 #include "apps/paddock/client.hpp"
 #include "apps/paddock/completion.hpp"
 #include "apps/paddock/exit_code.hpp"
@@ -162,10 +163,17 @@ int complete(const arguments& args, const CLI::App& app) {
   std::vector<verb_words> verbs;
   for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     verb_words words{verb->get_name(), {}};
-    for (const auto* list : {&app, verb})
+    std::vector<const CLI::App*> lists{&app, verb};
+    for (const auto* below : verb->get_subcommands([](const CLI::App*) { return true; })) {
+      words.options.push_back(below->get_name());
+      lists.push_back(below);
+    }
+    for (const auto* list : lists)
       for (const auto* option : list->get_options())
         for (const auto& name : option->get_lnames())
           words.options.push_back("--" + name);
+    std::ranges::sort(words.options);
+    words.options.erase(std::ranges::unique(words.options).begin(), words.options.end());
     verbs.push_back(std::move(words));
   }
   const auto script = completion(args.shell, verbs);
@@ -226,6 +234,7 @@ int main(int argc, char** argv) {
   auto* nodes_verb = app.add_subcommand("nodes", "Show the node");
   auto* guest_verb = app.add_subcommand("guest", "Speak to a guest itself, without a node: paddock guest --address HOST:PORT VERB");
   const auto direct = add_direct_verbs(*guest_verb, args);
+  const auto audits = add_audit_verbs(app, args);
   auto* version_verb = app.add_subcommand("version", "Show the version of this client");
   auto* completion_verb = app.add_subcommand("completion", "Print a completion script");
   completion_verb->add_option("SHELL", args.shell, "bash, zsh or fish")->required();
@@ -270,6 +279,14 @@ int main(int argc, char** argv) {
     // The command's own limit ends it, not the verb's: five minutes are what a guest gives one that names none.
     const auto limit = args.limit.empty() ? std::nullopt : config::parse_duration(args.limit);
     how.budget = limit.value_or(std::chrono::minutes{5}) + std::chrono::minutes{1};
+  }
+  if (audits.parsed()) {
+    auto code = run_audit(audits, args, how.budget);
+    std::cout.flush();
+    if (!std::cout.good() && code == 0)
+      code = refuse(args, make_problem(verdict::failed, "OutputFailed", "cannot write the output"));
+    std::cerr.flush();
+    ::_exit(code);
   }
   how.tls = {args.tls_certificate, args.tls_key, args.tls_ca};
   std::signal(SIGPIPE, SIG_IGN);
