@@ -9,9 +9,9 @@ namespace paddock::egress {
 
 namespace {
 
-/// In quotes, and with what no terminal should get escaped.
+/// In quotes and in ASCII: what no terminal should get is escaped, and so is a letter that only looks like another.
 std::string in_quotes(std::string_view x) {
-  return nlohmann::json(x).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(x).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 std::string of(const fence_object& x) {

@@ -86,11 +86,9 @@ inline json cilium_dns_rule(json names) {
 inline json host_rules(const std::vector<std::string>& hosts, const narrowed& how) {
   auto names = json::array();
   for (const auto& entry : hosts)
-    for (const auto& x : expansion(entry)) {
-      names.push_back(x);
-      for (const auto* suffix : {".namzu-sandboxes.svc.cluster.local", ".svc.cluster.local", ".cluster.local"})
+    for (const auto* suffix : {"", ".namzu-sandboxes.svc.cluster.local", ".svc.cluster.local", ".cluster.local"})
+      for (const auto& x : expansion(entry))
         names.push_back({{x.begin().key(), x.begin()->get<std::string>() + suffix}});
-    }
   auto rules = json::array({cilium_dns_rule(how.dns ? names : json::array({{{"matchPattern", "*"}}}))});
   if (how.ports.is_null() && !how.dns) {
     auto all = json::array();
