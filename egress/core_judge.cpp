@@ -4,27 +4,20 @@ namespace paddock::egress {
 
 using nlohmann::json;
 
-namespace {
-
-rule_verdict not_a_list(std::string path) {
-  return rule_verdict::unknown({std::move(path), "is not a list"});
-}
-
-} // namespace
-
 rule_verdict judge_core_rule(const json& rule, const allowance& allowed) {
   if (allowed.permits_nothing)
     return rule_verdict::beyond(rule_reason::nothing_permitted, "", "allows something, and the configuration permits no egress at all");
   if (!rule.is_object())
     return rule_verdict::unknown({"", "is not an object"});
-  if (auto name = unknown_member(rule, {"to", "ports"}))
-    return rule_verdict::unknown({"." + *name, "is not understood"});
-  const auto ports = read_core_ports(member(rule, "ports"));
+  const json* to = nullptr;
+  const json* listed = nullptr;
+  if (const auto* other = find_members(rule, {{"to", to}, {"ports", listed}}))
+    return rule_verdict::unknown({"." + *other, "is not understood"});
+  const auto ports = read_core_ports(listed);
   if (!ports)
     return rule_verdict::unknown(ports.error());
-  const auto* to = member(rule, "to");
   if (to != nullptr && !to->is_array())
-    return not_a_list(".to");
+    return rule_verdict::unknown({".to", "is not a list"});
   if (to == nullptr || to->empty())
     return allowed.permits_everything ? rule_verdict{}
                                       : rule_verdict::beyond(rule_reason::everywhere, "", "names no destination, and so allows every one");

@@ -67,15 +67,11 @@ bool is_empty(const json* list) {
 // `open` stands for "covers the agent port" here.
 
 /// A number of a port; nothing for a name and for what is no port ([E] H10).
-std::optional<std::int64_t> number_of(const json& port) {
-  if (port.is_number_integer())
-    return port.get<std::int64_t>();
-  if (!port.is_string())
-    return std::nullopt;
-  const auto& text = port.get_ref<const std::string&>();
-  auto value = std::int64_t{0};
+std::optional<std::uint16_t> number_of(const json& port) {
+  const auto text = port.is_string() ? port.get<std::string>() : port.is_number_integer() ? port.dump() : std::string{};
+  auto value = std::uint16_t{0};
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (ec != std::errc{} || end != text.data() + text.size() || text != std::to_string(value) || value < 0)
+  if (ec != std::errc{} || end != text.data() + text.size() || text != std::to_string(value))
     return std::nullopt;
   return value;
 }
@@ -94,7 +90,7 @@ bool is_tcp(std::string protocol, const port_dialect& how) {
   return protocol == "TCP" || (how.any_case && protocol == "ANY");
 }
 
-ingress_rule covers_port(const json& entry, const port_dialect& how, std::int64_t agent_port) {
+ingress_rule covers_port(const json& entry, const port_dialect& how, std::uint16_t agent_port) {
   if (!entry.is_object())
     return unknown(" is not an object");
   const auto* protocol = member(entry, "protocol");
@@ -111,22 +107,22 @@ ingress_rule covers_port(const json& entry, const port_dialect& how, std::int64_
   const auto first = number_of(*port);
   if (!first)
     return unknown(".port is not a number");
-  const auto last = end != nullptr ? end->get<std::int64_t>() : *first;
-  if (last < *first)
-    return unknown(".endPort is below its port");
-  if ((*first <= agent_port && agent_port <= last) || (how.zero_is_all && *first == 0))
+  const auto last = end != nullptr ? number_of(*end) : first;
+  if (!last || *last < *first)
+    return unknown(".endPort is not a port from its port on");
+  if ((*first <= agent_port && agent_port <= *last) || (how.zero_is_all && *first == 0))
     return open("");
   return {};
 }
 
-ingress_rule covers_port(const json& rule, std::int64_t agent_port) {
+ingress_rule covers_port(const json& rule, std::uint16_t agent_port) {
   const auto* ports = member(rule, "ports");
   if (is_empty(ports))
     return open("");
   return each(ports, ".ports", [&](const json& x) { return covers_port(x, core_ports, agent_port); });
 }
 
-ingress_rule covers_port_in_cilium(const json& rule, std::int64_t agent_port) {
+ingress_rule covers_port_in_cilium(const json& rule, std::uint16_t agent_port) {
   const auto* to_ports = member(rule, "toPorts");
   if (is_empty(to_ports))
     return open("");

@@ -17,6 +17,22 @@ std::optional<std::string_view> text_of(const json* x) {
   return x != nullptr && x->is_string() ? std::optional<std::string_view>{x->get_ref<const std::string&>()} : std::nullopt;
 }
 
+const std::string* find_members(const json& object, std::initializer_list<wanted_member> wanted) {
+  const std::string* other = nullptr;
+  if (!object.is_object())
+    return other;
+  for (const auto& x : object.get_ref<const json::object_t&>()) {
+    if (x.second.is_null())
+      continue;
+    const auto found = std::find_if(wanted.begin(), wanted.end(), [&](const wanted_member& y) { return y.name == x.first; });
+    if (found != wanted.end())
+      found->to = &x.second;
+    else if (other == nullptr)
+      other = &x.first;
+  }
+  return other;
+}
+
 std::optional<std::string> unknown_member(const json& object, std::initializer_list<std::string_view> known) {
   if (!object.is_object())
     return std::nullopt;

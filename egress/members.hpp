@@ -15,7 +15,17 @@ namespace paddock::egress {
 /// The text of a string; nothing for a null pointer and for every other value.
 [[nodiscard]] std::optional<std::string_view> text_of(const nlohmann::json* x);
 
-/// The first member that is not among `known` and not null; nothing when all are. What nobody here understands may mean anything.
+/// A member that is looked for, and where to: null where it is absent.
+struct wanted_member {
+  std::string_view name;
+  const nlohmann::json*& to;
+};
+
+/// Finds members in one pass over the object. Answers the first other one that is not null: what nobody here understands may mean
+/// anything. Finds nothing in what is no object.
+[[nodiscard]] const std::string* find_members(const nlohmann::json& object, std::initializer_list<wanted_member> wanted);
+
+/// The first member that is neither null nor one of `known`.
 [[nodiscard]] std::optional<std::string> unknown_member(const nlohmann::json& object, std::initializer_list<std::string_view> known);
 
 /// A part of a policy that is not understood: what, and where below the part that was read (`.ports[1].endPort`).

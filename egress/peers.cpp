@@ -21,19 +21,23 @@ std::optional<cidr> read_block(const json* x) {
 
 /// An object with `cidr` and `except`.
 tl::expected<peer, unreadable> read_blocks(const json& x) {
-  const auto whole = read_block(member(x, "cidr"));
+  if (!x.is_object())
+    return not_read("", "is not an object");
+  const json* base = nullptr;
+  const json* holes = nullptr;
+  if (const auto* other = find_members(x, {{"cidr", base}, {"except", holes}}))
+    return not_read("." + *other, "is not understood");
+  const auto whole = read_block(base);
   if (!whole)
     return not_read(".cidr", "is not a CIDR");
+  if (holes != nullptr && !holes->is_array())
+    return not_read(".except", "is not a list");
   auto except = std::vector<cidr>{};
-  if (const auto* all = member(x, "except")) {
-    if (!all->is_array())
-      return not_read(".except", "is not a list");
-    for (auto i = std::size_t{0}; i < all->size(); ++i) {
-      const auto one = read_block(&(*all)[i]);
-      if (!one)
-        return not_read(at_index("except", i), "is not a CIDR");
-      except.push_back(*one);
-    }
+  for (auto i = std::size_t{0}; holes != nullptr && i < holes->size(); ++i) {
+    const auto one = read_block(&(*holes)[i]);
+    if (!one)
+      return not_read(at_index("except", i), "is not a CIDR");
+    except.push_back(*one);
   }
   auto got = address_block::make(*whole, std::move(except));
   if (!got)
@@ -41,8 +45,7 @@ tl::expected<peer, unreadable> read_blocks(const json& x) {
   return peer{std::move(*got)};
 }
 
-tl::expected<std::optional<label_demands>, unreadable> read_part(const json& x, std::string_view name) {
-  const auto* selector = member(x, name);
+tl::expected<std::optional<label_demands>, unreadable> read_part(const json* selector, std::string_view name) {
   if (selector == nullptr)
     return std::nullopt;
   auto got = read_demands(*selector);
@@ -77,28 +80,26 @@ bool is_dns(const port_range& x) {
 tl::expected<peer, unreadable> read_core_peer(const json& x) {
   if (!x.is_object())
     return not_read("", "is not an object");
-  if (auto name = unknown_member(x, {"ipBlock", "podSelector", "namespaceSelector"}))
-    return not_read("." + *name, "is not understood");
-  auto name_space = read_part(x, "namespaceSelector");
-  if (!name_space)
-    return tl::unexpected{std::move(name_space.error())};
-  auto pods = read_part(x, "podSelector");
-  if (!pods)
-    return tl::unexpected{std::move(pods.error())};
-  const auto* block = member(x, "ipBlock");
-  if (block == nullptr)
-    return *name_space || *pods ? tl::expected<peer, unreadable>{chosen_pods{std::move(*name_space), std::move(*pods)}}
-                                : not_read("", "names no peer");
-  if (*name_space || *pods)
-    return not_read("", "names both a block and pods");
-  if (!block->is_object())
-    return not_read(".ipBlock", "is not an object");
-  if (auto name = unknown_member(*block, {"cidr", "except"}))
-    return not_read(".ipBlock." + *name, "is not understood");
-  auto got = read_blocks(*block);
-  if (!got)
-    return not_read(".ipBlock" + got.error().path, std::move(got.error().detail));
-  return got;
+  const json* block = nullptr;
+  const json* pods = nullptr;
+  const json* name_space = nullptr;
+  if (const auto* other = find_members(x, {{"ipBlock", block}, {"podSelector", pods}, {"namespaceSelector", name_space}}))
+    return not_read("." + *other, "is not understood");
+  if (block != nullptr) {
+    if (pods != nullptr || name_space != nullptr)
+      return not_read("", "names both a block and pods");
+    auto got = read_blocks(*block);
+    return got ? std::move(got) : not_read(".ipBlock" + got.error().path, std::move(got.error().detail));
+  }
+  if (pods == nullptr && name_space == nullptr)
+    return not_read("", "names no peer");
+  auto where = read_part(name_space, "namespaceSelector");
+  if (!where)
+    return tl::unexpected{std::move(where.error())};
+  auto which = read_part(pods, "podSelector");
+  if (!which)
+    return tl::unexpected{std::move(which.error())};
+  return peer{chosen_pods{std::move(*where), std::move(*which)}};
 }
 
 tl::expected<peer, unreadable> read_cidr_peer(const json& x) {
@@ -109,10 +110,6 @@ tl::expected<peer, unreadable> read_cidr_peer(const json& x) {
 }
 
 tl::expected<peer, unreadable> read_cidr_set_peer(const json& x) {
-  if (!x.is_object())
-    return not_read("", "is not an object");
-  if (auto name = unknown_member(x, {"cidr", "except"}))
-    return not_read("." + *name, "is not understood");
   return read_blocks(x);
 }
 
@@ -169,8 +166,8 @@ bool containment::has(const peer& wanted) {
       return std::any_of(x->ports.begin(), x->ports.end(), [&](const port_range& y) { return y.has_ports_of(range); });
     });
   });
-  known_.push_back(now);
-  return now.all_ports;
+  known_.push_back(std::move(now));
+  return known_.back().all_ports;
 }
 
 } // namespace paddock::egress

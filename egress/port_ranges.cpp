@@ -32,7 +32,7 @@ std::string upper(std::string text) {
 }
 
 std::optional<std::uint32_t> integer_port(const json& x) {
-  if (!x.is_number_integer() || x < 0 || x > highest_port)
+  if (!x.is_number_integer() || (!x.is_number_unsigned() && x.get<std::int64_t>() < 0) || x.get<std::uint64_t>() > highest_port)
     return std::nullopt;
   return x.get<std::uint32_t>();
 }
@@ -54,18 +54,19 @@ std::optional<std::uint32_t> port_number(const json& x) {
 tl::expected<port_range, unreadable> read_entry(const json& x, const dialect& how) {
   if (!x.is_object())
     return not_read("", "is not an object");
-  if (auto name = unknown_member(x, {"protocol", "port", "endPort"}))
-    return not_read("." + *name, "is not understood");
+  const json* protocol = nullptr;
+  const json* port = nullptr;
+  const json* end_port = nullptr;
+  if (const auto* other = find_members(x, {{"protocol", protocol}, {"port", port}, {"endPort", end_port}}))
+    return not_read("." + *other, "is not understood");
   auto got = port_range{std::string{how.default_protocol}};
-  if (const auto* protocol = member(x, "protocol")) {
+  if (protocol != nullptr) {
     if (!protocol->is_string())
       return not_read(".protocol", "is not a string");
     got.protocol = upper(protocol->get<std::string>());
     if (got.protocol == "ANY")
       got.protocol.clear();
   }
-  const auto* port = member(x, "port");
-  const auto* end_port = member(x, "endPort");
   if (port == nullptr)
     return end_port == nullptr ? tl::expected<port_range, unreadable>{std::move(got)} : not_read(".endPort", "has no port to go on from");
   const auto first = port_number(*port);
@@ -85,6 +86,8 @@ tl::expected<port_range, unreadable> read_entry(const json& x, const dialect& ho
 tl::expected<void, unreadable> read_entries(const json& ports, const dialect& how, const server_names& names, port_ranges& into) {
   if (!ports.is_array())
     return not_read("", "is not a list");
+  if (into.empty())
+    into.reserve(ports.size());
   for (auto i = std::size_t{0}; i < ports.size(); ++i) {
     auto one = read_entry(ports[i], how);
     if (!one)

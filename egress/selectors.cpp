@@ -13,22 +13,39 @@ selection unknown(std::string path, std::string detail) {
   return {answer::unknown, {std::move(path), std::move(detail)}};
 }
 
-/// What is not understood of the selector's frame: its members, and the labels that it wants.
-std::optional<unreadable> frame_problem(const json& selector) {
+/// The two members of a selector; null where they are absent.
+struct frame {
+  const json* labels = nullptr;      // an object of strings
+  const json* expressions = nullptr; // a list
+};
+
+tl::unexpected<unreadable> not_read(std::string path, std::string detail) {
+  return tl::unexpected{unreadable{std::move(path), std::move(detail)}};
+}
+
+const json::object_t& members_of(const json* labels) {
+  static const auto none = json::object_t{};
+  return labels == nullptr ? none : labels->get_ref<const json::object_t&>();
+}
+
+tl::expected<frame, unreadable> read_frame(const json& selector) {
   if (!selector.is_object())
-    return unreadable{"", "is not an object"};
-  if (auto name = unknown_member(selector, {"matchLabels", "matchExpressions"}))
-    return unreadable{"." + *name, "is not understood"};
-  if (const auto* labels = member(selector, "matchLabels")) {
-    if (!labels->is_object())
-      return unreadable{".matchLabels", "is not an object"};
-    for (const auto& [key, value] : labels->get_ref<const json::object_t&>())
-      if (!value.is_string())
-        return unreadable{".matchLabels[\"" + key + "\"]", "is not a string"};
-  }
-  if (const auto* all = member(selector, "matchExpressions"); all != nullptr && !all->is_array())
-    return unreadable{".matchExpressions", "is not a list"};
-  return std::nullopt;
+    return not_read("", "is not an object");
+  auto got = frame{};
+  if (const auto* other = find_members(selector, {{"matchLabels", got.labels}, {"matchExpressions", got.expressions}}))
+    return not_read("." + *other, "is not understood");
+  if (got.labels != nullptr && !got.labels->is_object())
+    return not_read(".matchLabels", "is not an object");
+  for (const auto& [key, value] : members_of(got.labels))
+    if (!value.is_string())
+      return not_read(".matchLabels[\"" + key + "\"]", "is not a string");
+  if (got.expressions != nullptr && !got.expressions->is_array())
+    return not_read(".matchExpressions", "is not a list");
+  return got;
+}
+
+std::size_t count_of(const json* expressions) {
+  return expressions == nullptr ? 0 : expressions->size();
 }
 
 enum class operation : std::uint8_t { in, not_in, exists, does_not_exist };
@@ -40,12 +57,7 @@ struct expression {
   const json* values = nullptr; // a list of strings; of `in` and `not_in`
 };
 
-tl::unexpected<unreadable> not_read(std::string path, std::string detail) {
-  return tl::unexpected{unreadable{std::move(path), std::move(detail)}};
-}
-
-tl::expected<operation, unreadable> read_operation(const json& x) {
-  const auto name = text_of(member(x, "operator"));
+tl::expected<operation, unreadable> read_operation(std::optional<std::string_view> name) {
   if (name == "In")
     return operation::in;
   if (name == "NotIn")
@@ -60,18 +72,20 @@ tl::expected<operation, unreadable> read_operation(const json& x) {
 tl::expected<expression, unreadable> read_expression(const json& x) {
   if (!x.is_object())
     return not_read("", "is not an object");
-  if (auto name = unknown_member(x, {"key", "operator", "values"}))
-    return not_read("." + *name, "is not understood");
-  const auto* key = member(x, "key");
+  const json* key = nullptr;
+  const json* name = nullptr;
+  const json* values = nullptr;
+  if (const auto* other = find_members(x, {{"key", key}, {"operator", name}, {"values", values}}))
+    return not_read("." + *other, "is not understood");
   if (key == nullptr || !key->is_string() || key->get_ref<const std::string&>().empty())
     return not_read(".key", "is not the key of a label");
-  const auto what = read_operation(x);
+  const auto what = read_operation(text_of(name));
   if (!what)
     return tl::unexpected{what.error()};
   auto got = expression{&key->get_ref<const std::string&>(), *what};
   if (got.what == operation::exists || got.what == operation::does_not_exist)
     return got;
-  got.values = member(x, "values");
+  got.values = values;
   if (got.values == nullptr || !got.values->is_array() || got.values->empty()
       || !std::all_of(got.values->begin(), got.values->end(), [](const json& value) { return value.is_string(); }))
     return not_read(".values", "is not a list of strings");
@@ -94,21 +108,17 @@ bool holds(const expression& x, const std::string* label) {
 
 /// `label_of` gives the pod's label for a key as the selector writes it, or null. The first decisive demand decides.
 template <class LabelOf>
-selection evaluate(const json& selector, LabelOf label_of) {
-  if (auto problem = frame_problem(selector))
-    return {answer::unknown, std::move(*problem)};
-  if (const auto* labels = member(selector, "matchLabels"))
-    for (const auto& [key, value] : labels->get_ref<const json::object_t&>())
-      if (const auto* label = label_of(key); label == nullptr || text_of(&value) != *label)
-        return {answer::no, {}};
-  if (const auto* all = member(selector, "matchExpressions"))
-    for (auto i = std::size_t{0}; i < all->size(); ++i) {
-      auto one = read_expression((*all)[i]);
-      if (!one)
-        return unknown(at_index("matchExpressions", i) + one.error().path, std::move(one.error().detail));
-      if (!holds(*one, label_of(*one->key)))
-        return {answer::no, {}};
-    }
+selection evaluate(const frame& selector, LabelOf label_of) {
+  for (const auto& [key, value] : members_of(selector.labels))
+    if (const auto* label = label_of(key); label == nullptr || text_of(&value) != *label)
+      return {answer::no, {}};
+  for (auto i = std::size_t{0}; i < count_of(selector.expressions); ++i) {
+    auto one = read_expression((*selector.expressions)[i]);
+    if (!one)
+      return unknown(at_index("matchExpressions", i) + one.error().path, std::move(one.error().detail));
+    if (!holds(*one, label_of(*one->key)))
+      return {answer::no, {}};
+  }
   return {answer::yes, {}};
 }
 
@@ -136,17 +146,15 @@ bool is_about_own(const expression& x, std::string_view name_space) {
 }
 
 /// What of a readable frame Cilium reads in another way than it stands.
-std::optional<unreadable> cilium_problem(const json& selector, std::string_view name_space) {
-  if (const auto* labels = member(selector, "matchLabels"))
-    for (const auto& [key, value] : labels->get_ref<const json::object_t&>()) {
-      if (auto problem = key_problem(key))
-        return unreadable{".matchLabels[\"" + key + "\"]", std::move(*problem)};
-      if (cilium_key(key) == cilium_namespace_key && text_of(&value) != name_space)
-        return unreadable{".matchLabels[\"" + key + "\"]", "is another namespace, which Cilium overwrites"};
-    }
-  const auto* all = member(selector, "matchExpressions");
-  for (auto i = std::size_t{0}; all != nullptr && i < all->size(); ++i) {
-    const auto one = read_expression((*all)[i]);
+std::optional<unreadable> cilium_problem(const frame& selector, std::string_view name_space) {
+  for (const auto& [key, value] : members_of(selector.labels)) {
+    if (auto problem = key_problem(key))
+      return unreadable{".matchLabels[\"" + key + "\"]", std::move(*problem)};
+    if (cilium_key(key) == cilium_namespace_key && text_of(&value) != name_space)
+      return unreadable{".matchLabels[\"" + key + "\"]", "is another namespace, which Cilium overwrites"};
+  }
+  for (auto i = std::size_t{0}; i < count_of(selector.expressions); ++i) {
+    const auto one = read_expression((*selector.expressions)[i]);
     if (!one)
       continue; // found where its turn comes
     if (auto problem = key_problem(*one->key))
@@ -174,33 +182,37 @@ bool is_derived_key(std::string_view key) {
 selection selects(const json* selector, const label_map& pod) {
   if (selector == nullptr || selector->is_null())
     return {answer::yes, {}};
-  return evaluate(*selector, [&](const std::string& key) { return find(pod, key); });
+  auto read = read_frame(*selector);
+  if (!read)
+    return {answer::unknown, std::move(read.error())};
+  return evaluate(*read, [&](const std::string& key) { return find(pod, key); });
 }
 
 selection selects_in_cilium(const json* selector, const label_map& pod, std::string_view name_space) {
   if (selector == nullptr || selector->is_null())
     return {answer::yes, {}};
-  if (auto problem = frame_problem(*selector))
-    return {answer::unknown, std::move(*problem)};
-  if (auto problem = cilium_problem(*selector, name_space))
+  auto read = read_frame(*selector);
+  if (!read)
+    return {answer::unknown, std::move(read.error())};
+  if (auto problem = cilium_problem(*read, name_space))
     return {answer::unknown, std::move(*problem)};
   const auto own = std::string{name_space};
-  return evaluate(*selector, [&](const std::string& key) {
+  return evaluate(*read, [&](const std::string& key) {
     const auto bare = *cilium_key(key);
     return bare == cilium_namespace_key ? &own : find(pod, bare.size() == key.size() ? key : std::string{bare});
   });
 }
 
 tl::expected<label_demands, unreadable> read_demands(const json& selector) {
-  if (auto problem = frame_problem(selector))
-    return tl::unexpected{std::move(*problem)};
-  auto got = label_demands{};
-  if (const auto* labels = member(selector, "matchLabels"))
-    for (const auto& [key, value] : labels->get_ref<const json::object_t&>())
-      got.labels.emplace_back(key, value.get_ref<const std::string&>());
-  got.expressions = member(selector, "matchExpressions");
-  for (auto i = std::size_t{0}; got.expressions != nullptr && i < got.expressions->size(); ++i)
-    if (auto one = read_expression((*got.expressions)[i]); !one)
+  const auto read = read_frame(selector);
+  if (!read)
+    return tl::unexpected{read.error()};
+  auto got = label_demands{{}, read->expressions};
+  got.labels.reserve(members_of(read->labels).size());
+  for (const auto& [key, value] : members_of(read->labels))
+    got.labels.emplace_back(key, value.get_ref<const std::string&>());
+  for (auto i = std::size_t{0}; i < count_of(read->expressions); ++i)
+    if (auto one = read_expression((*read->expressions)[i]); !one)
       return not_read(at_index("matchExpressions", i) + one.error().path, std::move(one.error().detail));
   return got;
 }
@@ -208,7 +220,7 @@ tl::expected<label_demands, unreadable> read_demands(const json& selector) {
 bool is_narrower(const std::optional<label_demands>& outer, const std::optional<label_demands>& inner) {
   if (!outer)
     return true;
-  const auto demanding = outer->expressions != nullptr && !outer->expressions->empty();
+  const auto demanding = count_of(outer->expressions) != 0;
   if (outer->labels.empty() && !demanding)
     return true;
   if (!inner || !std::includes(inner->labels.begin(), inner->labels.end(), outer->labels.begin(), outer->labels.end()))

@@ -2,6 +2,7 @@
 
 #include "base/flows/withdrawal.hpp"
 #include "egress/flows/permitted_hosts.hpp"
+#include "egress/flows/policies.hpp"
 #include "egress/named_object.hpp"
 #include "k8s/flows/ask.hpp"
 #include "k8s/objects.hpp"
@@ -15,6 +16,27 @@ using nlohmann::json;
 namespace {
 
 constexpr auto clean_up_bound = std::chrono::milliseconds{1'000};
+
+/// The names of the policies that a namesake of the owner was granted.
+class predecessors final : public policy_reader {
+public:
+  explicit predecessors(grant_target whose) : whose_(std::move(whose)) {
+  }
+  void begin(resource_kind) override {
+    names_.clear();
+  }
+  void take(resource_kind, const json& item) override {
+    if (is_of_predecessor(item, whose_))
+      names_.push_back(*k8s::text_at(item, "/metadata/name"));
+  }
+  [[nodiscard]] const std::vector<std::string>& names() const noexcept {
+    return names_;
+  }
+
+private:
+  grant_target whose_;
+  std::vector<std::string> names_;
+};
 
 /// Sends one write.
 asio::awaitable<result<k8s::answer>> write(cluster& on, k8s::call what, deadline until) {
@@ -63,61 +85,89 @@ asio::awaitable<result<void>> check_hosts(cluster& on, per_sandbox_egress how, s
   co_return check_permitted(*permitted, how, hosts);
 }
 
-} // namespace
+/// A policy that the server has taken.
+struct written_policy {
+  policy_object meant;
+  k8s::answer stored;
+};
 
-asio::awaitable<result<void>> set_network_policy(cluster& on, const per_sandbox_checks& checks, grant_target whose,
-                                                 std::vector<std::string> allowed_hosts, deadline until) {
+/// The write and everything before it. Nothing: there was nothing to grant, and the policy is gone.
+asio::awaitable<result<std::optional<written_policy>>> write_grant(cluster& on, const per_sandbox_checks& checks, grant_target whose,
+                                                                   std::vector<std::string> allowed_hosts, deadline until) {
+  if (whose.owner.uid.empty())
+    co_return tl::unexpected{egress_error{owner_uid_missing{whose.owner.name, whose.name_space}}};
   auto hosts = per_sandbox_hosts(whose.how, allowed_hosts);
   if (!hosts)
     co_return tl::unexpected{hosts.error()};
   auto ok = co_await checks.fence(until);
+  if (ok && hosts->empty()) {
+    ok = co_await remove(on, remove_policy(whose), until);
+    if (ok)
+      co_return std::optional<written_policy>{};
+  }
+  if (ok)
+    ok = co_await check_hosts(on, whose.how, *hosts, until);
   if (!ok)
-    co_return ok;
-  if (hosts->empty())
-    co_return co_await remove(on, remove_policy(whose), until);
-  ok = co_await check_hosts(on, whose.how, *hosts, until);
-  if (!ok)
-    co_return ok;
+    co_return tl::unexpected{ok.error()};
   auto what = per_sandbox_policy(whose.how, whose.name_space, whose.owner, whose.selector_value, std::move(*hosts));
   if (!what)
     co_return tl::unexpected{what.error()};
-  auto written = co_await write(on, create_policy(*what), until);
-  if (!written && is_conflict(written.error()))
-    written = co_await write(on, replace_policy(*what), until);
-  if (!written)
-    co_return tl::unexpected{written.error()};
+  auto stored = co_await write(on, create_policy(*what), until);
+  if (!stored && is_conflict(stored.error()))
+    stored = co_await write(on, replace_policy(*what), until);
+  if (!stored)
+    co_return tl::unexpected{stored.error()};
+  co_return written_policy{std::move(*what), std::move(*stored)};
+}
+
+/// Whether what was written stands as it was meant, for the owner that it was meant for, and is not made wider by others.
+asio::awaitable<result<void>> prove_grant(cluster& on, const per_sandbox_checks& checks, grant_target whose, policy_object what,
+                                          k8s::answer stored, deadline until) {
   if (whose.name_may_pass_on) {
-    ok = co_await check_owner(on, whose, *what, std::move(*written), until);
-    if (!ok)
-      co_return ok;
+    auto stands = co_await check_owner(on, std::move(whose), what, std::move(stored), until);
+    if (!stands)
+      co_return stands;
   }
-  auto live = co_await k8s::ask(on.api, on.time, named_object_request(*what), until);
-  ok = judge_named_object(*what, live);
+  auto live = co_await k8s::ask(on.api, on.time, named_object_request(what), until);
+  auto ok = judge_named_object(what, live);
   if (!ok || !checks.union_check)
     co_return ok;
-  co_return co_await checks.union_check(std::move(*what), until);
+  co_return co_await checks.union_check(std::move(what), until);
+}
+
+} // namespace
+
+asio::awaitable<grant_end> set_network_policy(cluster& on, const per_sandbox_checks& checks, grant_target whose,
+                                              std::vector<std::string> allowed_hosts, deadline until) {
+  auto end = grant_end{};
+  auto written = co_await write_grant(on, checks, whose, std::move(allowed_hosts), until);
+  if (!written) {
+    end.answer = tl::unexpected{written.error()};
+    co_return end;
+  }
+  end.landed = true;
+  if (*written)
+    end.answer = co_await prove_grant(on, checks, std::move(whose), std::move((*written)->meant), std::move((*written)->stored), until);
+  co_return end;
 }
 
 asio::awaitable<result<std::vector<std::string>>> reverify_per_sandbox_egress(cluster& on, const per_sandbox_checks& checks,
                                                                               grant_target whose, deadline until) {
+  if (whose.owner.uid.empty())
+    co_return tl::unexpected{egress_error{owner_uid_missing{whose.owner.name, whose.name_space}}};
   auto ok = co_await checks.fence(until);
   if (!ok)
     co_return tl::unexpected{ok.error()};
-  auto dropped = std::vector<std::string>{};
-  const auto sink = k8s::page_sink{[&] { dropped.clear(); },
-                                   [&](const json& x) {
-                                     if (is_of_predecessor(x, whose))
-                                       dropped.push_back(*k8s::text_at(x, "/metadata/name"));
-                                   }};
-  auto listed = co_await k8s::read_list(on.api, on.time, k8s::cilium_policies_path(whose.name_space), sink, until);
+  auto found = predecessors{whose};
+  auto listed = co_await read_collection(on.api, policy_collections(whose.name_space, policy_engine::cilium).back(), found, until);
   if (!listed)
     co_return tl::unexpected{egress_error{listed.error()}};
-  for (const auto& name : dropped) {
+  for (const auto& name : found.names()) {
     ok = co_await remove(on, k8s::remove(k8s::cilium_policies_path(whose.name_space, name)), until);
     if (!ok)
       co_return tl::unexpected{ok.error()};
   }
-  co_return dropped;
+  co_return found.names();
 }
 
 } // namespace paddock::egress

@@ -20,14 +20,19 @@ struct per_sandbox_checks {
   std::function<boost::asio::awaitable<result<void>>(policy_object, deadline)> union_check;
 };
 
+/// What a grant came to.
+struct grant_end {
+  result<void> answer;
+  bool landed = false; // the cluster has taken the write, or the deletion; whether it may have, `policy_write_unknown` says
+};
+
 /// Lets the sandbox reach `allowed_hosts` beside what the configuration lets it reach, instead of what it was granted before; an
 /// empty list takes every grant away ([E] 5.4). Calls for one owner must not overlap.
 ///
 /// A success proves that the policy stands as it was meant and, where that is asked, that no other policy makes it wider. A
-/// failure before the write says that nothing was written; `policy_write_unknown` that nobody knows; any later one that the
-/// policy was written, and stands unless it is `owner_replaced`. Nothing is sent twice.
-boost::asio::awaitable<result<void>> set_network_policy(cluster& on, const per_sandbox_checks& checks, grant_target whose,
-                                                        std::vector<std::string> allowed_hosts, deadline until);
+/// failure of what landed leaves the policy where it is, unless it is `owner_replaced`. Nothing is sent twice.
+boost::asio::awaitable<grant_end> set_network_policy(cluster& on, const per_sandbox_checks& checks, grant_target whose,
+                                                     std::vector<std::string> allowed_hosts, deadline until);
 
 /// Removes what predecessors of the same name were granted, and leaves the owner's own policy as it is ([E] 5.8). Answers with
 /// the names of the removed policies. After a failure some of them may still stand.

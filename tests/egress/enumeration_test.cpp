@@ -179,6 +179,7 @@ SCENARIO("a list that does not end is a failure, not a pass") {
   }
 }
 
+// [E 137]
 SCENARIO("a collection that may not be listed is not evaluable, and nothing is said about what it holds") {
   then_fails<unsigned>(paddock::test::denied, 403u);
   const auto got = verify(allowance_of(deny_all_object()), policy_engine::cilium);
@@ -211,6 +212,21 @@ SCENARIO("a Cilium collection that is not served is not evaluable, and the core 
     CHECK(refused(got)->unread[0].why == unread_collection::cause::absent);
     CHECK_EQ(refused(got)->unread[0].resource, "ciliumnetworkpolicies");
     CHECK_EQ(api.trace(), (trace{page(core_path), page(cilium_path)}));
+  }
+}
+
+// [E 136] [E 144]
+SCENARIO("an object that can be read and is not listed restricts nobody") {
+  for (const auto& configured : {deny_all_object(), static_object({"a.example"})}) {
+    api.calls.clear();
+    const auto cilium = configured.kind == resource_kind::cilium_network_policy;
+    api.then(found(configured.manifest));
+    CHECK(verify_named(configured));
+    api.handle([](const k8s::call&) { return found(list_of({})); });
+    const auto got = verify(allowance_of(configured), cilium ? policy_engine::cilium : policy_engine::core);
+    REQUIRE(refused(got) != nullptr);
+    CHECK(refused(got)->refusal == union_refused::cause::no_enforcing_policy);
+    CHECK_EQ(api.calls.size(), cilium ? 3u : 2u);
   }
 }
 

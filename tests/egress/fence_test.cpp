@@ -275,3 +275,29 @@ SCENARIO("what a status says is not looked at") {
   CHECK_EQ(problem_after(policy, set("/status", {{"observedGeneration", 0}, {"typeChecking", {{"expressionWarnings", {json::object()}}}}})),
            "passes");
 }
+
+SCENARIO("of what the shipped objects say about when they hold, this much may be missing, and no more") {
+  const auto bodies = shipped_bodies();
+  auto missing = std::vector<std::string>{};
+  for (auto i = std::size_t{0}; i < bodies.size(); ++i) {
+    const auto flat = bodies[i]["spec"].flatten();
+    for (const auto& x : flat.items()) {
+      const auto& at = x.key();
+      const auto path = json::json_pointer{"/spec" + at};
+      if (at.starts_with("/variables") || at.starts_with("/validations/"))
+        continue; // what they say is tried against a server
+      auto changed = bodies;
+      auto& parent = changed[i][path.parent_pointer()];
+      if (parent.is_array())
+        parent.erase(std::stoul(path.back()));
+      else
+        parent.erase(path.back());
+      if (judge_fence(shipped_question(), changed))
+        missing.push_back(std::to_string(i) + path.to_string());
+    }
+  }
+  CHECK_EQ(missing, (std::vector<std::string>{"0/spec/failurePolicy", "0/spec/matchConditions/0/name",
+                                              "1/spec/matchResources/namespaceSelector/matchLabels/kubernetes.io~1metadata.name",
+                                              "2/spec/failurePolicy", "2/spec/matchConditions/0/name",
+                                              "3/spec/matchResources/namespaceSelector/matchLabels/kubernetes.io~1metadata.name"}));
+}

@@ -72,7 +72,9 @@ public:
   /// One call, the fence proved anew for it.
   result<void> set(const grant_target& whose, const std::vector<std::string>& hosts) {
     const auto checks = checks_of(whose);
-    return paddock::test::run_flow(context, set_network_policy(on, checks, whose, hosts, until()));
+    auto end = paddock::test::run_flow(context, set_network_policy(on, checks, whose, hosts, until()));
+    landed = end.landed;
+    return std::move(end.answer);
   }
   result<std::vector<std::string>> reverify(const grant_target& whose) {
     const auto checks = checks_of(whose);
@@ -124,6 +126,7 @@ public:
   paddock::test::manual_time time;
   scripted_api api;
   cluster on{api, time};
+  bool landed = false; // of the last call
   std::map<std::string, json> objects;
   std::function<std::optional<reply>(const k8s::call&)> intercept; // answers instead of the cluster
   std::function<boost::asio::awaitable<result<void>>(policy_object, deadline)> union_check;

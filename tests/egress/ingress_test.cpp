@@ -7,6 +7,8 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <random>
+
 using namespace paddock;
 using namespace paddock::egress;
 using nlohmann::json;
@@ -27,6 +29,11 @@ json named(const std::string& name, json spec) {
 
 json baseline() {
   return test::shipped("NetworkPolicy", "namzu-sandbox-baseline");
+}
+
+const json& baseline_parsed() {
+  static const auto parsed = baseline();
+  return parsed;
 }
 
 struct judged {
@@ -208,6 +215,11 @@ SCENARIO("what nobody here understands is never taken for closed, and an open po
   CHECK_EQ(rule({{"ports", {port("agent")}}}), "not-evaluable");
   CHECK_EQ(rule({{"ports", {port("01024")}}}), "not-evaluable");
   CHECK_EQ(rule({{"ports", {port("agent"), port(1024)}}}), "port-open");
+  for (const auto& odd :
+       {json(-1), json(65536), json(18446744073709551615U), json(1024.0), json(true), json("-1"), json(" 1024"), json("")})
+    CHECK_EQ(rule({{"ports", {port(odd)}}}), "not-evaluable");
+  for (const auto& odd : {json(999), json(-1), json(70000), json(18446744073709551615U)})
+    CHECK_EQ(rule({{"ports", {{{"port", 1000}, {"endPort", odd}}}}}), "not-evaluable");
   const auto selecting = [](const json& selector) {
     return judge({baseline(), named("odd", {{"podSelector", selector}, {"ingress", {json::object()}}})}).refusal;
   };
@@ -330,6 +342,45 @@ SCENARIO("a key is asked of the pod's own labels and of nothing else") {
   };
   CHECK_EQ(of("constructor", "Exists"), "no-covering-policy");
   CHECK_EQ(of("toString", "DoesNotExist"), "passes");
+}
+
+SCENARIO("whatever stands anywhere in a policy, it is judged") {
+  const auto seed = std::random_device{}();
+  MESSAGE("seed " << seed);
+  auto random = std::mt19937{seed};
+  const auto pick = [&](std::size_t below) { return std::uniform_int_distribution<std::size_t>{0, below - 1}(random); };
+  const auto junk = std::vector<json>{nullptr,
+                                      true,
+                                      -1,
+                                      1e300,
+                                      18446744073709551615U,
+                                      "",
+                                      "x",
+                                      json::array(),
+                                      json::object(),
+                                      json::array({nullptr}),
+                                      json::array({json::array({7})}),
+                                      {{"matchLabels", 7}},
+                                      {{"a", {{"b", {}}}}}};
+  const auto wide = named("wide", {{"endpointSelector", {{"matchLabels", {{"app", "namzu"}}}}},
+                                   {"enableDefaultDeny", {{"ingress", true}}},
+                                   {"ingress",
+                                    {{{"fromEndpoints", {host_endpoint}},
+                                      {"fromCIDRSet", {{{"cidr", "10.0.0.0/8"}, {"except", {"10.1.0.0/16"}}}}},
+                                      {"toPorts", {{{"ports", {{{"port", "1000"}, {"endPort", 2000}, {"protocol", "TCP"}}}}}}}}}}});
+  for (auto i = 0; i < 20'000; ++i) {
+    auto core_item = baseline_parsed();
+    auto cilium_item = wide;
+    for (auto* item : {&core_item, &cilium_item}) {
+      const auto flat = item->flatten();
+      auto at = json::json_pointer{std::next(flat.begin(), static_cast<std::ptrdiff_t>(pick(flat.size()))).key()};
+      for (auto up = pick(4); up > 0 && !at.empty(); --up)
+        at = at.parent_pointer();
+      (*item)[at] = junk[pick(junk.size())];
+    }
+    const auto got = judge({core_item}, {cilium_item});
+    CHECK(got.verdicts.size() <= 2);
+  }
 }
 
 // -- what is read -----------------------------------------------------------------------
@@ -466,5 +517,5 @@ SCENARIO("a list without an end ends") {
   const auto got = x.verify(policy_engine::core);
   REQUIRE(!got);
   CHECK(std::holds_alternative<k8s::failure>(got.error()));
-  CHECK_EQ(x.api.calls.size(), 2000u);
+  CHECK_EQ(x.api.calls.size(), 2u);
 }

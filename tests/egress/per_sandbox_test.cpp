@@ -1,5 +1,7 @@
 #define CAF_SUITE per_sandbox
 
+#include "egress/flows/granted_union.hpp"
+#include "egress/translate.hpp"
 #include "tests/egress/grants.hpp"
 
 using namespace paddock;
@@ -103,6 +105,7 @@ SCENARIO("an empty list takes the policy away, and nobody judges what is left") 
   x.api.calls.clear();
   judged = 0;
   CHECK(x.set(x.claim(), {}).has_value());
+  CHECK(x.landed);
   CHECK_EQ(x.sent(), (std::vector<std::string>{"DELETE " + policy}));
   CHECK(x.api.sent("DELETE").at(0).type == k8s::call::content::none);
   CHECK_EQ(x.objects.size(), before - 1);
@@ -143,6 +146,24 @@ SCENARIO("a domain that a server name cannot mean is refused before anything is 
   CHECK(x.api.calls.empty());
   CHECK(x.set(whose, one_host).has_value());
   CHECK_EQ(x.api.sent("POST").size(), 1u);
+}
+
+// [E 53]
+SCENARIO("one entry that names no host refuses the list before anything is asked") {
+  for (const auto* entry : {"https://example.com", "*.example.com", "example.com:443", ".", "", ".com", "..example.com", "*", "10.0.0.1"}) {
+    MESSAGE(entry);
+    auto x = grant_cluster{};
+    CHECK_EQ(error_of<illegal_host>(x.set(x.claim(), {"packages.example.org", entry})).host, entry);
+    CHECK(x.api.calls.empty());
+  }
+}
+
+// [E 54]
+SCENARIO("hosts are written in lower case") {
+  auto x = grant_cluster{};
+  CHECK(x.set(x.claim(), {"Registry.Example.ORG", ".Example.COM"}).has_value());
+  CHECK_JSON(x.api.sent("POST").at(0).body["spec"]["egress"][1]["toFQDNs"],
+             json::parse(R"([{"matchName": "registry.example.org"}, {"matchName": "example.com"}, {"matchPattern": "*.example.com"}])"));
 }
 
 // [E 228]
@@ -194,6 +215,7 @@ SCENARIO("a policy that does not stand as it was written fails the call and stay
   static_cast<void>(error_of<policy_mismatch>(got));
   CHECK(says(got.error(), "toEntities"));
   CHECK_EQ(x.writes(), 1u);
+  CHECK(x.landed);
 }
 
 // [E 215]
@@ -234,6 +256,54 @@ SCENARIO("the union is judged after the read-back, with what was written, and a 
   CHECK(x.objects.contains(grant_cluster::policies + "/" + policy));
 }
 
+namespace {
+
+/// A cluster under deny-all, its policy applied, in which each grant is judged with all policies that select the pod.
+struct judged_cluster {
+  explicit judged_cluster(verification how = verification::union_check) {
+    auto config = egress_config{};
+    config.policy = deny_all{};
+    const auto baseline = *translate(config, {"namzu-sandboxes", "namzu-task"});
+    x.objects[baseline.path()] = baseline.manifest;
+    x.union_check = [this, how, allowed = allowance_of(baseline)](policy_object granted, deadline end) {
+      auto pod =
+        judged_pod{"namzu-sandboxes", {{"sandbox.namzu.ai/template", "namzu-task"}, {"sandbox.namzu.ai/per-sandbox-egress", task}}};
+      auto subject = granted.name + " of " + task;
+      return verify_granted_union(x.on, how, allowed, std::move(granted), std::move(pod), std::move(subject), end);
+    };
+  }
+  grant_cluster x;
+};
+
+} // namespace
+
+// [E 231]
+SCENARIO("a grant beside the configured policy and nothing else is within both together") {
+  auto it = judged_cluster{};
+  CHECK(it.x.set(it.x.claim(), one_host).has_value());
+  CHECK_EQ(it.x.sent(), (std::vector<std::string>{"POST ciliumnetworkpolicies", "GET " + policy, "GET networkpolicies?limit=500",
+                                                  "GET ciliumnetworkpolicies?limit=500"}));
+}
+
+// [E 232]
+SCENARIO("a third policy that is wider than both refuses the grant") {
+  auto it = judged_cluster{};
+  it.x.objects[grant_cluster::policies + "/wide"] = {
+    {"metadata", {{"name", "wide"}}}, {"spec", {{"endpointSelector", json::object()}, {"egress", {{{"toEntities", {"world"}}}}}}}};
+  const auto got = it.x.set(it.x.claim(), one_host);
+  const auto& no = error_of<union_refused>(got);
+  CHECK_EQ(to_string(no.refusal), "policy-widens-egress");
+  CHECK_EQ(no.subject, policy + " of " + task);
+  CHECK(says(got.error(), "CiliumNetworkPolicy/wide"));
+}
+
+// [E 237]
+SCENARIO("where only the named object is verified nothing is listed after a grant") {
+  auto it = judged_cluster{verification::named_object_only};
+  CHECK(it.x.set(it.x.claim(), one_host).has_value());
+  CHECK_EQ(it.x.sent(), (std::vector<std::string>{"POST ciliumnetworkpolicies", "GET " + policy}));
+}
+
 // -- what nobody knows -----------------------------------------------------------------
 
 SCENARIO("a write without an answer is neither a failure nor sent again") {
@@ -257,6 +327,9 @@ SCENARIO("a write without an answer is neither a failure nor sent again") {
       const auto& no = error_of<policy_write_unknown>(got);
       CHECK_EQ(no.method, r.method);
       CHECK_EQ(reason_of(got.error()), "OutcomeUnknown");
+      CHECK(!x.landed);
+      CHECK(says(got.error(), "nobody knows whether " + no.method + " "));
+      CHECK_EQ(details_of(got.error())["path"], no.path);
       CHECK_EQ(x.sent().back().substr(0, no.method.size()), r.method); // nothing follows it
       CHECK_EQ(x.api.sent(r.method).size(), 1u);
     }
@@ -269,7 +342,26 @@ SCENARIO("a write that never left is a plain failure") {
   static_cast<void>(error_of<k8s::failure>(x.set(x.claim(), one_host)));
 }
 
+SCENARIO("a failure before the write and one after it are told apart") {
+  auto x = grant_cluster{};
+  x.objects.erase(fence_policy);
+  static_cast<void>(error_of<fence_missing>(x.set(x.claim(), one_host)));
+  CHECK(!x.landed);
+  auto y = grant_cluster{};
+  y.intercept = on("GET", policy, [](const k8s::call& what) { return timed_out(what); });
+  static_cast<void>(error_of<k8s::failure>(y.set(y.claim(), one_host)));
+  CHECK(y.landed);
+}
+
 // -- the owner ------------------------------------------------------------------------
+
+SCENARIO("an owner without a uid owns nothing, and nothing is asked") {
+  auto x = grant_cluster{};
+  for (const auto& hosts : {one_host, std::vector<std::string>{}})
+    CHECK_EQ(error_of<owner_uid_missing>(x.set(x.claim(""), hosts)).object_name, task);
+  CHECK_EQ(error_of<owner_uid_missing>(x.reverify(x.workspace(""))).object_name, "namzu-ws-desk");
+  CHECK(x.api.calls.empty());
+}
 
 SCENARIO("a workspace is read again after the write") {
   auto x = grant_cluster{};
@@ -288,6 +380,10 @@ SCENARIO("what was written for a Sandbox that is another one by now is taken bac
   CHECK_EQ(no.expected_uid, "S1");
   CHECK_EQ(no.actual_uid.value_or(""), "S2");
   CHECK_EQ(no.clean_up, "done");
+  CHECK_EQ(reason_of(got.error()), "OwnerReplaced");
+  CHECK(says(got.error(), "expected S1, found S2; the policy that was written for the former one was taken back"));
+  CHECK_JSON(details_of(got.error()),
+             (json{{"ownerName", "namzu-ws-desk"}, {"expectedUid", "S1"}, {"actualUid", "S2"}, {"cleanUp", "done"}}));
   CHECK_EQ(x.sent(), (std::vector<std::string>{"POST ciliumnetworkpolicies", "GET namzu-ws-desk", "DELETE namzu-sbx-S1"}));
   CHECK_JSON(x.api.sent("DELETE").at(0).body,
              (json{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", "policy-1"}}}}));
@@ -309,6 +405,7 @@ SCENARIO("a grant that cannot be taken back is told as such") {
     const auto& no = error_of<owner_replaced>(got);
     CHECK(!no.actual_uid.has_value());
     CHECK_EQ(no.clean_up, r.clean_up);
+    CHECK(says(got.error(), r.clean_up == "done" ? "was taken back" : "may still stand"));
     CHECK_EQ(x.api.sent("DELETE").size(), 1u);
   }
 }

@@ -29,6 +29,7 @@ std::string collection_of(const json& x) {
   const auto rbac = std::string{"/apis/rbac.authorization.k8s.io/v1/"};
   const auto admission = std::string{"/apis/admissionregistration.k8s.io/v1/"};
   const auto all = std::map<std::string, std::pair<std::string, const char*>>{
+    {"CiliumNetworkPolicy", {"/apis/cilium.io/v2/", "ciliumnetworkpolicies"}},
     {"ClusterRole", {rbac, "clusterroles"}},
     {"ClusterRoleBinding", {rbac, "clusterrolebindings"}},
     {"ConfigMap", {"/api/v1/", "configmaps"}},
@@ -212,6 +213,9 @@ SCENARIO("what is shipped is accepted, admits what the writer emits and refuses 
   either_server server;
   prepare(server);
   install(server, all_but_permitted_hosts);
+  for (const auto* kind : {"deny-all", "hosts", "no-network", "public-internet"})
+    for (const auto& x : shipped("policies/" + std::string{kind} + ".yaml"))
+      CHECK_EQ(server.ask("POST", collection_of(x) + "?dryRun=All", x).status, 201u);
   auto writes = table{server};
   REQUIRE_GT(writes.rows().size(), 100u);
   writes.wait_until_fence_holds();

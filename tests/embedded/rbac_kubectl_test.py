@@ -70,7 +70,7 @@ class Operators(unittest.TestCase):
         with cluster() as kubeconfig:
             self.run_in(kubeconfig, "create", "namespace", "platform")
             for file in ("fence.yaml", "permitted-hosts.yaml"):
-                self.run_in(kubeconfig, "create", "--validate=false", "-f", DEPLOY / file)
+                self.run_in(kubeconfig, "create", "--validate=false", "-f", str(DEPLOY / file))
             for policy in ("namzu-per-sandbox-egress", "namzu-per-sandbox-egress-hosts"):
                 read = json.loads(self.run_in(kubeconfig, "get", "validatingadmissionpolicies", policy, "-o", "json"))
                 self.assertEqual(read["status"], {"observedGeneration": 1, "typeChecking": {}})

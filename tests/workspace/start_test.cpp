@@ -113,6 +113,24 @@ SCENARIO("a guest that does not prove that it is unprivileged is not handed out"
   }
 }
 
+SCENARIO("a guest that does not answer in the probe's own time is told as such") {
+  auto x = desk{};
+  x.on.how.ready_timeout = std::chrono::milliseconds{20'000};
+  x.guest.on_execute = [&](const guest_call& call) {
+    x.time.advance_to(call.until.at());
+    auto y = scripted_execution{};
+    y.answer = tl::unexpected{guest::failure{guest::dial_failed{"h", 1024, "no answer"}}};
+    return y;
+  };
+  auto got = x.open({}, leave);
+  const auto* start = start_failure_of(got);
+  REQUIRE(start != nullptr);
+  const auto* why = std::get_if<privilege_refused>(&start->why);
+  REQUIRE(why != nullptr);
+  CHECK_EQ(why->reason, "probe-failed");
+  CHECK(why->text.find("sandbox namzu-ws-desk: the guest accepted the connection and did not answer within 15000 ms") != std::string::npos);
+}
+
 // [W 63] a second host adopts and its probe is refused
 // [W 64] a second host adopts and withdraws while it waits
 // [W 65] a second host adopts and one of its reads fails
