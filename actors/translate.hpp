@@ -1,5 +1,6 @@
 #pragma once
 
+#include "egress/errors.hpp"
 #include "guest/pin.hpp"
 #include "messages/interfaces.hpp"
 #include "workspace/ports.hpp"
@@ -9,6 +10,8 @@ namespace paddock {
 // Domain values to messages and back. No decision is made here.
 
 [[nodiscard]] problem to_problem(const workspace::failure& x);
+/// Of a check, and of a call that wrote nothing: who wrote before it failed says so.
+[[nodiscard]] problem to_problem(const egress::egress_error& x);
 /// What the session holds, under the id.
 [[nodiscard]] workspace_view to_view(const workspace::id& which, const workspace::session& x);
 /// What the cluster says, with what a session on this node adds (`held.state` empty: no session).

@@ -92,6 +92,19 @@ CAF_ADD_ATOM(paddock, paddock::atom, identity)
 CAF_ADD_ATOM(paddock, paddock::atom, watch)
 CAF_ADD_ATOM(paddock, paddock::atom, shown)
 
+CAF_ADD_TYPE_ID(paddock, (paddock::named_object_question))
+CAF_ADD_TYPE_ID(paddock, (paddock::union_question))
+CAF_ADD_TYPE_ID(paddock, (paddock::ingress_question))
+CAF_ADD_TYPE_ID(paddock, (paddock::policy_spec))
+CAF_ADD_TYPE_ID(paddock, (paddock::policy_event))
+
+CAF_ADD_ATOM(paddock, paddock::atom, prove)
+CAF_ADD_ATOM(paddock, paddock::atom, verify)
+CAF_ADD_ATOM(paddock, paddock::atom, expired)
+CAF_ADD_ATOM(paddock, paddock::atom, allow)
+CAF_ADD_ATOM(paddock, paddock::atom, check)
+CAF_ADD_ATOM(paddock, paddock::atom, moved)
+
 CAF_END_TYPE_ID_BLOCK(paddock)
 
 CAF_ERROR_CODE_ENUM(paddock::verdict)

@@ -77,6 +77,21 @@ using watch_actor = caf::typed_actor<
   // INTERNAL: news of the port.
   caf::result<void>(atom::landed, landed)>;
 
+/// The FENCE: knows whether the operator's admission policy bounds what this host writes ([E] 4). One for each session of a workspace, and
+/// one for all tasks of a backend. It ends with the session, and what it knew with it. INTERNAL, never in another process.
+using fence_actor = caf::typed_actor<
+  // Proves the fence, or answers from memory. Who waits shares one proof, each within a time of its own; a failed proof is not
+  // remembered. The number is the caller's ticket, by which it may cancel.
+  caf::result<void>(atom::prove, std::uint64_t, caf::timespan),
+  // The caller with this ticket no longer waits, and is told so. The proof goes on for the others.
+  caf::result<void>(atom::cancel, std::uint64_t),
+  // The session is over: refuses who waits, and ends.
+  caf::result<void>(atom::stop),
+  // INTERNAL: the time of the caller with this ticket is up.
+  caf::result<void>(atom::expired, std::uint64_t),
+  // INTERNAL: the cluster has answered.
+  caf::result<void>(atom::landed, std::uint64_t, landed)>;
+
 } // namespace paddock
 
 CAF_BEGIN_TYPE_ID_BLOCK(paddock_handles, ::paddock::first_handle_type_id)
@@ -87,10 +102,48 @@ CAF_ADD_TYPE_ID(paddock_handles, (paddock::pinned_guest_actor))
 CAF_ADD_TYPE_ID(paddock_handles, (paddock::call_owner_actor))
 CAF_ADD_TYPE_ID(paddock_handles, (paddock::watcher_actor))
 CAF_ADD_TYPE_ID(paddock_handles, (paddock::watch_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::fence_actor))
 
 CAF_END_TYPE_ID_BLOCK(paddock_handles)
 
 namespace paddock {
+
+/// The EGRESS GATE: what an operator applies is proved here before a sandbox begins ([E] 3.11, 6.2). One for each backend. Who asks the
+/// same at the same time shares one check, each within a time of its own. The named object is proved once; a union that passed stands for
+/// five minutes from its start, for all pods whose labels differ in the per-sandbox one only; an ingress that passed stands for good.
+/// What was refused is not remembered. The number is the caller's ticket. INTERNAL, never in another process.
+using egress_gate_actor = caf::typed_actor<caf::result<void>(atom::verify, named_object_question, std::uint64_t, caf::timespan),
+                                           caf::result<void>(atom::verify, union_question, std::uint64_t, caf::timespan),
+                                           caf::result<void>(atom::verify, ingress_question, std::uint64_t, caf::timespan),
+                                           // The caller with this ticket no longer waits, and is told so. The check goes on for the others.
+                                           caf::result<void>(atom::cancel, std::uint64_t),
+                                           // INTERNAL: the time of the caller with this ticket is up.
+                                           caf::result<void>(atom::expired, std::uint64_t),
+                                           // INTERNAL: the cluster has answered.
+                                           caf::result<void>(atom::landed, std::uint64_t, landed)>;
+
+/// Who is told what a POLICY QUEUE finds or does by itself. INTERNAL, never in another process.
+using policy_watcher_actor = caf::typed_actor<caf::result<void>(atom::noted, policy_event)>;
+
+/// The POLICY QUEUE: the order of writes to the per-sandbox policy of one owner uid ([E] 5, [W] P7, P8). Calls never overlap, and a failed
+/// one does not hold up the next. It remembers what it last meant, looks again 1, 5, 30 and 90 s after a write that nobody knows about,
+/// puts right what differs and says so. A policy that it never wrote it leaves alone, and says so. It ends with its owner.
+/// INTERNAL, never in another process.
+using policy_queue_actor = caf::typed_actor<
+  // Lets the sandbox reach these hosts, instead of what it was granted before. Hosts that are none are refused before the call takes its
+  // place in the queue. The answer proves that the policy stands as meant and that the others that select the pod make it no wider.
+  caf::result<void>(atom::allow, policy_spec, caf::timespan),
+  // Removes what predecessors of the same name were granted, then puts right what differs. For after a bind, and whenever a policy
+  // has changed. A policy that the queue never wrote is no failure.
+  caf::result<void>(atom::check, caf::timespan),
+  // The session has another FENCE from now on.
+  caf::result<void>(atom::moved, fence_actor),
+  // The owner is gone, or its node stops: refuses what waits, withdraws what is under way, ends when that has ended.
+  caf::result<void>(atom::stop),
+  // INTERNAL: it is time to look again, after the write of unknown outcome with this number.
+  caf::result<void>(atom::check, std::uint64_t),
+  // INTERNAL: the cluster has answered.
+  caf::result<void>(atom::landed, std::uint64_t, landed)>;
 
 /// The WORKSPACE: the one place where a workspace is changed. Its mailbox and queue order the verbs; a verb that is under way
 /// is never overtaken. State is rebuilt from the cluster after a start; nothing is remembered that the cluster does not know.

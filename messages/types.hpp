@@ -239,6 +239,35 @@ struct pin_spec {
   std::map<std::string, std::string> volume_claim_uids;
 };
 
+// -- egress ---------------------------------------------------------------------------------------
+
+/// Does the object that an operator applies stand as it is configured?
+struct named_object_question {};
+
+/// Do all policies that select a pod of these labels allow no more than is configured? `subject` says in a refusal what was checked.
+struct union_question {
+  std::map<std::string, std::string> pod_labels;
+  std::string subject;
+};
+
+/// Is the agent port of a pod of these labels closed to all but the host?
+struct ingress_question {
+  std::map<std::string, std::string> pod_labels;
+  std::string subject;
+};
+
+/// What one sandbox may reach beside what is configured for all.
+struct policy_spec {
+  std::vector<std::string> allowed_hosts; // none: nothing
+};
+
+/// What a POLICY QUEUE found or did by itself.
+struct policy_event {
+  std::string what;   // put-back, taken-away, refused, failed, dropped, owner-gone
+  std::string policy; // its name
+  std::string text;   // for people
+};
+
 /// How a call ended that was carried out. A file call fills in only `size`, a terminal how its program ended.
 struct call_end {
   std::int32_t exit_code = 0; // -1 when a signal ended the command
@@ -427,6 +456,31 @@ template <class Inspector>
 bool inspect(Inspector& f, pin_spec& x) {
   return f.object(x).fields(f.field("sandbox_uid", x.sandbox_uid), f.field("pod_uid", x.pod_uid), f.field("guest_boot_id", x.guest_boot_id),
                             f.field("volume_claim_uids", x.volume_claim_uids));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, named_object_question& x) {
+  return f.object(x).fields();
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, union_question& x) {
+  return f.object(x).fields(f.field("pod_labels", x.pod_labels), f.field("subject", x.subject));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, ingress_question& x) {
+  return f.object(x).fields(f.field("pod_labels", x.pod_labels), f.field("subject", x.subject));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, policy_spec& x) {
+  return f.object(x).fields(f.field("allowed_hosts", x.allowed_hosts));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, policy_event& x) {
+  return f.object(x).fields(f.field("what", x.what), f.field("policy", x.policy), f.field("text", x.text));
 }
 
 template <class Inspector>

@@ -1,5 +1,6 @@
 #define CAF_SUITE messages
 
+#include "actors/translate.hpp"
 #include "tests/actors/actor_fixture.hpp"
 
 #include <caf/binary_deserializer.hpp>
@@ -54,12 +55,17 @@ SCENARIO("type ids are what they were: they are numbers on the wire") {
   CHECK_EQ(caf::type_id_v<atom::identity>, 267);
   CHECK_EQ(caf::type_id_v<atom::watch>, 268);
   CHECK_EQ(caf::type_id_v<atom::shown>, 269);
+  CHECK_EQ(caf::type_id_v<named_object_question>, 270);
+  CHECK_EQ(caf::type_id_v<policy_event>, 274);
+  CHECK_EQ(caf::type_id_v<atom::prove>, 275);
+  CHECK_EQ(caf::type_id_v<atom::moved>, 280);
   CHECK_EQ(caf::type_id_v<sink_actor>, 700);
   CHECK_EQ(caf::type_id_v<call_actor>, 701);
   CHECK_EQ(caf::type_id_v<pinned_guest_actor>, 702);
   CHECK_EQ(caf::type_id_v<call_owner_actor>, 703);
   CHECK_EQ(caf::type_id_v<watcher_actor>, 704);
   CHECK_EQ(caf::type_id_v<watch_actor>, 705);
+  CHECK_EQ(caf::type_id_v<fence_actor>, 706);
   CHECK_EQ(first_plugin_type_id, 1200);
 }
 
@@ -69,6 +75,22 @@ SCENARIO("a named error survives the way through an error and the wire") {
   CHECK_EQ(got.reason, "WorkspaceReplaced");
   CHECK_EQ(got.message, "text");
   CHECK_EQ(got.details, R"({"a":1})");
+}
+
+SCENARIO("a named error of egress says whether something may have happened") {
+  const auto how = [](egress::egress_error x) { return to_problem(x).how; };
+  CHECK(how(egress::illegal_host{"*", "contains *"}) == verdict::usage);
+  CHECK(how(egress::illegal_per_sandbox{"engine", "core", "is not cilium"}) == verdict::usage);
+  CHECK(how(egress::fence_missing{}) == verdict::refused);
+  CHECK(how(egress::permitted_host_refused{"a.example", {}, "host"}) == verdict::refused);
+  CHECK(how(egress::policy_write_unknown{"POST", "/x", k8s::api_timeout{"POST", "/x", 30s, true}}) == verdict::unknown);
+  CHECK(how(egress::owner_replaced{"desk", "S1", "S2", "done"}) == verdict::overtaken);
+  CHECK(how(k8s::failure{k8s::api_timeout{"GET", "/x", 30s, true}}) == verdict::unreachable);
+  CHECK(how(k8s::failure{k8s::already_gone{"GET", "/x", 404}}) == verdict::not_found);
+  const auto got = to_problem(egress::egress_error{egress::owner_replaced{"desk", "S1", "S2", "done"}});
+  CHECK_EQ(got.reason, "OwnerReplaced");
+  CHECK(got.message.find("desk") != std::string::npos);
+  CHECK(got.details.find("S2") != std::string::npos);
 }
 
 SCENARIO("an error of the actor system means that nobody knows the outcome") {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "base/flows/flow_group.hpp"
+#include "egress/fence.hpp"
+#include "egress/flows/cluster.hpp"
+#include "egress/ingress.hpp"
+#include "egress/ports.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace paddock::egress {
+
+/// What a backend is configured to. Lives as long as the ports.
+struct backend {
+  egress_config how;
+  policy_object baseline; // what `how` means: the object that an operator applies
+  ingress_config ingress{};
+  std::uint16_t agent_port = 1024;
+};
+
+// The ports of egress over its flows. Each question is one flow of `flows`, under the ticket of the asker; ports that share a
+// group share its tickets. Callbacks run on the strand of `flows`.
+//
+// Stopping: close `flows`. The flows that run are withdrawn and answer as cancelled ones do; a question that comes later, or under a
+// ticket in use, answers `k8s::cancelled` with nothing sent. When the group has reported its end no flow calls back any more, and the
+// port, `on` and the group may go in this order.
+
+/// @pre `of.how` has per-sandbox egress
+[[nodiscard]] std::unique_ptr<fence_port> make_fence_port(cluster& on, const backend& of, flow_group& flows);
+[[nodiscard]] std::unique_ptr<gate_port> make_gate_port(cluster& on, const backend& of, flow_group& flows);
+[[nodiscard]] std::unique_ptr<policy_port> make_policy_port(cluster& on, const backend& of, flow_group& flows);
+
+} // namespace paddock::egress
