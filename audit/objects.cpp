@@ -24,9 +24,23 @@ std::string api_version_of(const object_kind& x) {
   return (x.group.empty() ? "" : std::string{x.group} + "/") + std::string{x.version};
 }
 
-bool is_group_of(std::string_view api_version, std::string_view group) {
+std::string_view group_of(std::string_view api_version) {
   const auto slash = api_version.find('/');
-  return (slash == std::string_view::npos ? "" : api_version.substr(0, slash)) == group;
+  return slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+}
+
+/// What an object says that it is; empty where it does not.
+struct type {
+  std::string_view api_version;
+  std::string_view kind;
+};
+
+type type_of(const json& x) {
+  return {text_of(member(x, "apiVersion")).value_or(""), text_of(member(x, "kind")).value_or("")};
+}
+
+bool is_list(const type& said, const json& x) {
+  return said.kind == "List" || (said.kind.ends_with("List") && member(x, "items") != nullptr);
 }
 
 class finder {
@@ -38,18 +52,8 @@ public:
   outcome take_document(const egress::manifest& x) {
     if (x.object.is_null())
       return {};
-    const auto kind = text_of(member(x.object, "kind")).value_or("");
-    const auto* items = member(x.object, "items");
-    if (!kind.ends_with("List") || items == nullptr)
-      return take(x.place, x.object, {});
-    if (!items->is_array())
-      return refuse(x.place, "items is not a list");
-    for (auto i = std::size_t{0}; i < items->size(); ++i) {
-      const auto place = manifest_place{x.place.file, x.place.line, "items[" + std::to_string(i) + "]"};
-      if (auto ok = take(place, (*items)[i], kind.substr(0, kind.size() - 4)); !ok)
-        return ok;
-    }
-    return {};
+    const auto said = type_of(x.object);
+    return is_list(said, x.object) ? take_list(x, said) : take(x.place, x.object, said);
   }
 
   found_objects got;
@@ -59,31 +63,46 @@ private:
     return tl::unexpected{egress::manifests_refused{where, std::move(problem)}};
   }
 
-  /// `list_kind`: what an item that does not say its kind is.
-  outcome take(const manifest_place& where, const json& object, std::string_view list_kind) {
+  outcome take_list(const egress::manifest& list, const type& said) {
+    const auto* items = member(list.object, "items");
+    if (items == nullptr)
+      return {};
+    if (!items->is_array())
+      return refuse(list.place, "items is not a list");
+    for (auto i = std::size_t{0}; i < items->size(); ++i) {
+      const auto place = manifest_place{list.place.file, list.place.line, "items[" + std::to_string(i) + "]"};
+      auto item = type_of((*items)[i]);
+      // Those of a list of one kind, as a server answers it, need not say it again.
+      if (said.kind != "List" && item.kind.empty() && item.api_version.empty())
+        item = {said.api_version, said.kind.substr(0, said.kind.size() - 4)};
+      if (is_list(item, (*items)[i]))
+        return refuse(place, "is a list in a list");
+      if (auto ok = take(place, (*items)[i], item); !ok)
+        return ok;
+    }
+    return {};
+  }
+
+  outcome take(const manifest_place& where, const json& object, const type& said) {
     if (!object.is_object())
       return refuse(where, "is not an object");
-    const auto kind = text_of(member(object, "kind")).value_or(list_kind);
-    const auto api_version = text_of(member(object, "apiVersion"));
-    if (kind.empty() || (!api_version && list_kind.empty()))
+    if (said.kind.empty() || said.api_version.empty())
       return refuse(where, "says no apiVersion and kind");
-    if (kind == "List")
-      return refuse(where, "is a List in a List");
     auto name = metadata_text(object, "name");
-    const auto found = std::ranges::find_if(
-      kinds_, [&](const object_kind& x) { return kind == x.kind && (!api_version || is_group_of(*api_version, x.group)); });
+    const auto found =
+      std::ranges::find_if(kinds_, [&](const object_kind& x) { return said.kind == x.kind && group_of(said.api_version) == x.group; });
     if (found == kinds_.end()) {
-      got.ignored.push_back({where, std::string{kind}, std::move(name), "not looked for"});
+      got.ignored.push_back({where, std::string{said.kind}, std::move(name), "not looked for"});
       return {};
     }
-    if (api_version && *api_version != api_version_of(*found))
-      return refuse(where, "apiVersion " + std::string{*api_version} + " is not understood");
+    if (said.api_version != api_version_of(*found))
+      return refuse(where, "apiVersion " + std::string{said.api_version} + " is not understood");
     auto name_space = found->namespaced ? metadata_text(object, "namespace") : std::string{};
     if (found->namespaced && name_space.empty())
       name_space = name_space_;
     const auto [first, is_new] = seen_.try_emplace({found->kind, name_space, name}, where);
     if (!is_new && !name.empty())
-      return refuse(where, std::string{kind} + " " + name + " is also in " + to_string(first->second));
+      return refuse(where, std::string{said.kind} + " " + name + " is also in " + to_string(first->second));
     got.all.push_back({where, found->kind, std::move(name_space), std::move(name), &object});
     return {};
   }

@@ -24,9 +24,12 @@ std::string_view kind_at(const json& document, std::string_view path) {
   constexpr std::string_view items = "items[";
   if (!kind.ends_with("List") || !path.starts_with(items))
     return kind;
+  const auto* all = egress::member(document, "items");
   auto index = std::size_t{0};
   std::from_chars(path.data() + items.size(), path.data() + path.size(), index);
-  const auto said = kind_of(document.at("items").at(index));
+  if (all == nullptr || !all->is_array() || index >= all->size())
+    return kind; // a member with a name like that
+  const auto said = kind_of((*all)[index]);
   return said.empty() ? kind.substr(0, kind.size() - 4) : said;
 }
 

@@ -80,6 +80,12 @@ std::string line_text(const json& x) {
   return x.is_number() ? number_text(x) : x.dump();
 }
 
+/// A name with its colon. Readers look for the colon in the first 1024 characters, unless the name is marked as one.
+std::string name_text(const std::string& name, std::size_t indent) {
+  const auto text = text_of(name);
+  return text.size() <= 1000 ? text + ":" : "? " + text + "\n" + std::string(indent, ' ') + ":";
+}
+
 /// Appends the lines of `value`, indented; of the first one the indentation is already there. @pre `is_block(value)`
 void append(std::string& out, const json& value, std::size_t indent) {
   const auto is_map = value.is_object();
@@ -87,7 +93,7 @@ void append(std::string& out, const json& value, std::size_t indent) {
   for (const auto& [key, x] : value.items()) {
     if (!std::exchange(first, false))
       out.append(indent, ' ');
-    out += is_map ? text_of(key) + ":" : "-";
+    out += is_map ? name_text(key, indent) : "-";
     if (is_block(x)) {
       out += is_map ? "\n" + std::string(indent + 2, ' ') : " ";
       append(out, x, indent + 2);

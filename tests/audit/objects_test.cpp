@@ -54,7 +54,7 @@ SCENARIO("what would be taken for something else is refused by its place") {
   CHECK_EQ(found(R"([{"apiVersion":"g.io/v2","kind":"Spaced"}])"), "f:1: apiVersion g.io/v2 is not understood");
   CHECK_EQ(found(R"([{"apiVersion":"v1","kind":"List","items":7}])"), "f:1: items is not a list");
   CHECK_EQ(found(R"([{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"List","items":[]}]}])"),
-           "f:1 items[0]: is a List in a List");
+           "f:1 items[0]: is a list in a list");
   CHECK_EQ(found(R"([{"apiVersion":"g.io/v1","kind":"Spaced","metadata":{"name":"a"}},
                      {"apiVersion":"g.io/v1","kind":"Spaced","metadata":{"name":"a","namespace":"ours"}}])"),
            "f:2: Spaced a is also in f:1");

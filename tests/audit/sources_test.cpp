@@ -47,6 +47,8 @@ SCENARIO("a scalar in doubt refuses where it is of a kind that is judged, and no
              0u);
     CHECK_EQ(refusal({{"a", "kind: NetworkPolicyList\nitems:\n- {x: yes}\n"}}).find("a:3: items[0].x: yes "), 0u);
     CHECK_EQ(refusal({{"a", "kind: List\nitems: yes\n"}}), "read");
+    CHECK_EQ(refusal({{"a", "kind: List\nitems: []\n\"items[9]\": yes\n"}}), "read");
+    CHECK_EQ(refusal({{"a", "kind: List\n\"items[x\": yes\n"}}), "read");
     CHECK_EQ(refusal({{"a", "kind: List\nitems:\n  yes: {kind: NetworkPolicy}\n"}}), "read");
   }
 }

@@ -8,7 +8,7 @@ using namespace paddock::documents;
 using nlohmann::json;
 
 SCENARIO("what is printed is read back as the same, without a doubt") {
-  const auto value = json::parse(R"({
+  auto value = json::parse(R"({
     "apiVersion": "v1",
     "texts": ["yes", "0065", "53", "1e3", "null", "", "~", "true", "<<", "*.example.com", "a: b", "# no", "- x", " padded ", "two\nlines",
               "'", "\"", "{", "[x]", "&a", "!t", "|", ">", "%", "@", "`", "12:30", "\u0001\u007f", "ü", "\u0085\u2028\ufeff", "=", "?", "-", "---", "..."],
@@ -16,6 +16,7 @@ SCENARIO("what is printed is read back as the same, without a doubt") {
     "numbers": [0, -1, 65535, 1.5, 18446744073709551615, 1e25, 1.5e-7, -2e300],
     "empty": [[], {}, null, true]
   })");
+  value["on"][std::string(3000, 'x')] = {{"long", {1}}};
   const auto text = to_yaml(value);
   const auto got = read_documents(text);
   if (!got)
