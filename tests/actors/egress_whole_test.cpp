@@ -11,6 +11,7 @@
 #include "tests/actors/actor_fixture.hpp"
 #include "tests/egress/grants.hpp"
 
+#include <random>
 #include <set>
 
 using namespace paddock;
@@ -263,6 +264,89 @@ SCENARIO("a check removes the policy of a dead uid and puts back the own one") {
   CHECK(!host.objects.contains(foreign));
   CHECK(host.objects.at(own)["spec"] == meant);
   CHECK_EQ(*events, (texts{"dropped namzu-sbx-S0", "put-back namzu-sbx-S1"}));
+}
+
+namespace {
+
+/// An API server that loses answers: a write is applied, refused, or ends without an answer and is applied at once, later or never.
+struct lossy_writes {
+  grant_cluster& host;
+  std::mt19937 pick;
+  bool faults = true;
+  std::vector<std::pair<time_source::clock::time_point, k8s::call>> late{};
+
+  std::optional<grant_cluster::reply> operator()(const k8s::call& x) {
+    if (x.method == "GET" || !faults)
+      return std::nullopt;
+    switch (pick() % 8) {
+      case 0: return denied(x);
+      case 1: return timed_out(x);
+      case 2: static_cast<void>(host.answer(x)); return timed_out(x);
+      case 3: late.emplace_back(host.time.now() + std::chrono::seconds{1 + pick() % 89}, x); return timed_out(x);
+      default: return std::nullopt;
+    }
+  }
+  void apply_what_is_due() {
+    std::erase_if(late, [this](const auto& x) {
+      if (x.first > host.time.now())
+        return false;
+      static_cast<void>(host.answer(x.second));
+      return true;
+    });
+  }
+};
+
+} // namespace
+
+SCENARIO("whatever becomes of the answers, in the end stands what was meant last, or an event says that it does not") {
+  of.how.verify = egress::verification::named_object_only;
+  auto exact = 0;
+  auto repaired = std::size_t{0};
+  for (auto seed = 1u; seed <= 300; ++seed) {
+    const auto about = "seed " + std::to_string(seed) + ": ";
+    auto net = lossy_writes{host, std::mt19937{seed}};
+    host.intercept = [&net](const k8s::call& x) { return net(x); };
+    events->clear();
+    const auto whose = host.claim("uid-" + std::to_string(seed), "task");
+    auto queue = make_queue(whose);
+    const auto pass_a_second = [&] {
+      host.time.advance(1s);
+      net.apply_what_is_due();
+      sched.advance_time(1s);
+      settle();
+    };
+    auto meant = std::optional<texts>{}; // by what the callers were told
+    for (auto calls = 0; calls < 6; ++calls) {
+      for (auto pause = net.pick() % 40; pause > 0; --pause)
+        pass_a_second();
+      const auto hosts = net.pick() % 3 == 0 ? texts{} : texts{std::string{static_cast<char>('a' + net.pick() % 3)} + ".example"};
+      auto call = grant(queue, hosts);
+      settle();
+      REQUIRE(call->value || call->why);
+      if (call->value || call->why->how != verdict::refused)
+        meant = hosts;
+    }
+    // No answer is lost any more. What was lost before has arrived after 90 seconds.
+    net.faults = false;
+    for (auto second = 0; second < 91; ++second)
+      pass_a_second();
+    CHECK(net.late.empty());
+    const auto found = host.objects.find(grant_cluster::policies + "/namzu-sbx-uid-" + std::to_string(seed));
+    const auto stands = found == host.objects.end() ? std::optional<json>{} : std::optional{found->second};
+    const auto want = meant ? std::optional{egress::meaning_of(whose, *meant).value()} : std::nullopt;
+    const auto as_meant = egress::judge_standing(want, stands).is == egress::standing_policy::verdict::as_meant;
+    const auto said = !events->empty() && events->back().starts_with("failed");
+    exact += as_meant ? 1 : 0;
+    repaired += events->size();
+    CHECK_EQ(about + (as_meant || said ? "as meant" : "differs"), about + "as meant");
+    caf::anon_send_exit(queue, caf::exit_reason::kill);
+    settle();
+  }
+  // The world is as rough as it should be, and few ends are left to the event.
+  host.intercept = nullptr;
+  CHECK_GT(repaired, 100u);
+  CHECK_GT(exact, 290);
+  MESSAGE(exact << " of 300 ends are as meant, after " << repaired << " events");
 }
 
 // -- the gate -------------------------------------------------------------------------

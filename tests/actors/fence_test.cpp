@@ -136,6 +136,7 @@ SCENARIO("a fence dies with its session") {
     sched.run();
     CHECK_EQ(outcome(one), "SessionOver");
     CHECK(one->why->how == verdict::refused);
+    REQUIRE(!port.cancelled.empty());
     CHECK_EQ(port.cancelled.back(), port.proofs.back().name);
     const auto proofs = port.proofs.size();
     succeed(proofs - 1); // too late: there is nobody to tell
