@@ -1,6 +1,10 @@
 #include "config/yaml.hpp"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
+
+#include <sstream>
+#include <utility>
 
 namespace paddock::config {
 
@@ -67,18 +71,57 @@ private:
   std::size_t count_ = 0;
 };
 
+struct second_document {
+  std::size_t line = 0;
+};
+
+/// Ends the reading where a second document begins. The library finds ever more of them in a text such as `,`.
+class one_document final : public YAML::EventHandler {
+public:
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (std::exchange(begun_, true))
+      throw second_document{line_of(mark)};
+  }
+  void OnDocumentEnd() override {
+  }
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {
+  }
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {
+  }
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {
+  }
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  }
+  void OnSequenceEnd() override {
+  }
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  }
+  void OnMapEnd() override {
+  }
+  [[nodiscard]] bool begun() const noexcept {
+    return begun_;
+  }
+
+private:
+  bool begun_ = false;
+};
+
 } // namespace
 
 tl::expected<value, complaint> parse_yaml(std::string_view text, const std::string& file) {
   if (text.size() > largest_text)
     return tl::unexpected{complaint{file, std::nullopt, {}, "at most 1 MiB", std::to_string(text.size()) + " bytes"}};
   try {
-    const auto documents = YAML::LoadAll(std::string{text});
-    if (documents.empty())
+    auto in = std::istringstream{std::string{text}};
+    auto parser = YAML::Parser{in};
+    auto only = one_document{};
+    while (parser.HandleNextDocument(only)) {
+    }
+    if (!only.begun())
       return value{};
-    if (documents.size() > 1)
-      return tl::unexpected{complaint{file, std::nullopt, {}, "one document", std::to_string(documents.size())}};
-    return copier{file}.copy(documents.front(), 1);
+    return copier{file}.copy(YAML::Load(std::string{text}), 1);
+  } catch (const second_document& at) {
+    return tl::unexpected{complaint{file, at.line, {}, "one document", "a second one"}};
   } catch (const YAML::Exception& problem) {
     const auto line = line_of(problem.mark);
     return tl::unexpected{complaint{file, line == 0 ? std::nullopt : std::optional{line}, {}, "YAML or JSON", problem.msg}};

@@ -138,7 +138,10 @@ SCENARIO("an unknown name below another is named by its path") {
 SCENARIO("what is not a configuration at all is one complaint") {
   CHECK_EQ(only("just words"), "p.yaml:1: expected options as `name: value`, found a text");
   CHECK_EQ(only("- a\n- b\n"), "p.yaml:1: expected options as `name: value`, found a list");
-  CHECK_EQ(only("shards: 1\n---\nshards: 2\n"), "p.yaml: expected one document, found 2");
+  CHECK_EQ(only("shards: 1\n---\nshards: 2\n"), "p.yaml:2: expected one document, found a second one");
+  // To the YAML library these are documents without end.
+  CHECK_EQ(only(","), "p.yaml:1: expected one document, found a second one");
+  CHECK_EQ(only("--- ,"), "p.yaml:1: expected one document, found a second one");
   CHECK_EQ(only("? [a]\n: b\n"), "p.yaml:1: expected the name of an option, found a key that is not a text");
   CHECK_EQ(only("shards: 1\nlisten: [a\n").substr(0, 31), "p.yaml:3: expected YAML or JSON");
   CHECK_EQ(only(std::string(1024 * 1024 + 1, '#')), "p.yaml: expected at most 1 MiB, found 1048577 bytes");
