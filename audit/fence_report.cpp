@@ -1,7 +1,7 @@
 #include "audit/fence_report.hpp"
 
-#include "audit/objects.hpp"
 #include "audit/words.hpp"
+#include "egress/manifest_objects.hpp"
 #include "egress/permitted_hosts.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr auto kinds = std::to_array<object_kind>({
+constexpr auto kinds = std::to_array<egress::object_kind>({
   {"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy", false},
   {"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding", false},
   {"", "v1", "ConfigMap", true},
@@ -27,13 +27,14 @@ constexpr std::string_view shipped_identity = "system:serviceaccount:namzu-sandb
 constexpr std::string_view shipped_namespace = "namzu-sandboxes";
 const auto shipped_param = egress::object_reference{"sandbox-permitted-hosts", "platform"};
 
-const found_object* find(const found_objects& in, std::string_view kind, std::string_view name_space, std::string_view name) {
-  const auto at =
-    std::ranges::find_if(in.all, [&](const found_object& x) { return x.kind == kind && x.name == name && x.name_space == name_space; });
+const egress::found_object* find(const egress::found_objects& in, std::string_view kind, std::string_view name_space,
+                                 std::string_view name) {
+  const auto at = std::ranges::find_if(
+    in.all, [&](const egress::found_object& x) { return x.kind == kind && x.name == name && x.name_space == name_space; });
   return at == in.all.end() ? nullptr : &*at;
 }
 
-std::optional<egress::egress_error> missing_in(const found_objects& in, const egress::fence_question& asked) {
+std::optional<egress::egress_error> missing_in(const egress::found_objects& in, const egress::fence_question& asked) {
   auto bodies = std::vector<json>{};
   for (const auto& x : egress::fence_objects(asked.how)) {
     const auto* there = find(in, x.kind, {}, x.name);
@@ -97,7 +98,7 @@ tl::expected<fence_report, egress::manifests_refused> check_fence_in(const std::
   const auto manifests = read_manifests(files, kind_names);
   if (!manifests)
     return tl::unexpected{manifests.error()};
-  auto found = find_objects(*manifests, kinds, asked.name_space);
+  auto found = egress::find_objects(*manifests, kinds, asked.name_space);
   if (!found)
     return tl::unexpected{found.error()};
   return fence_report{missing_in(*found, asked), std::move(found->ignored)};

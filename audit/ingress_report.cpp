@@ -1,7 +1,7 @@
 #include "audit/ingress_report.hpp"
 
-#include "audit/objects.hpp"
 #include "audit/words.hpp"
+#include "egress/manifest_objects.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,13 +13,13 @@ using nlohmann::json;
 
 namespace {
 
-constexpr auto kinds = std::to_array<object_kind>({
+constexpr auto kinds = std::to_array<egress::object_kind>({
   {"networking.k8s.io", "v1", "NetworkPolicy", true},
   {"cilium.io", "v2", "CiliumNetworkPolicy", true},
 });
 constexpr auto kind_names = std::to_array<std::string_view>({kinds[0].kind, kinds[1].kind});
 
-egress::result<void> judge(const found_objects& in, egress::policy_engine engine, const egress::ingress_question& asked) {
+egress::result<void> judge(const egress::found_objects& in, egress::policy_engine engine, const egress::ingress_question& asked) {
   auto judge = egress::ingress_judge{asked};
   for (const auto& x : in.all) {
     const auto kind = x.kind == kinds[0].kind ? resource_kind::network_policy : resource_kind::cilium_network_policy;
@@ -42,10 +42,10 @@ tl::expected<ingress_report, egress::manifests_refused> check_ingress_in(const s
   const auto manifests = read_manifests(files, kind_names);
   if (!manifests)
     return tl::unexpected{manifests.error()};
-  auto found = find_objects(*manifests, kinds, asked.name_space);
+  auto found = egress::find_objects(*manifests, kinds, asked.name_space);
   if (!found)
     return tl::unexpected{found.error()};
-  std::erase_if(found->all, [&](const found_object& x) {
+  std::erase_if(found->all, [&](const egress::found_object& x) {
     if (x.name_space == asked.name_space)
       return false;
     found->ignored.push_back({x.place, std::string{x.kind}, x.name, "of the namespace " + x.name_space});

@@ -1,11 +1,10 @@
 #pragma once
 
+#include "egress/manifest_objects.hpp"
 #include "egress/union_check.hpp"
 
-#include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,28 +13,6 @@
 namespace paddock::egress {
 
 // Policies from files, judged without a cluster ([E] 3.12.1).
-
-/// Where an object stands.
-struct manifest_place {
-  std::string file;
-  std::size_t line = 0; // of the document
-  std::string item{};   // in a List: `items[3]`
-};
-[[nodiscard]] std::string to_string(const manifest_place& x); // `a.yaml:12 items[3]`
-
-/// One document of a file.
-struct manifest {
-  manifest_place place;
-  nlohmann::json object;
-};
-
-/// What is in the files besides policies of the pod's namespace.
-struct ignored_manifest {
-  manifest_place place;
-  std::string kind;
-  std::string name; // may be empty
-  std::string why;
-};
 
 struct manifest_finding {
   manifest_place place;
@@ -61,12 +38,6 @@ struct manifests_verdict {
   [[nodiscard]] bool within() const {
     return named.is == named_manifest::state::applied && !refusal;
   }
-};
-
-/// What makes the files unfit for a judgement: nothing is judged.
-struct manifests_refused {
-  manifest_place place;
-  std::string problem;
 };
 
 /// Judges what an API server would hold if it held these objects. Both engines' policies count whatever the configuration's engine.

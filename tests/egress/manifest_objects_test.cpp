@@ -1,21 +1,21 @@
-#define CAF_SUITE objects
+#define CAF_SUITE manifest_objects
 
-#include "audit/objects.hpp"
+#include "egress/manifest_objects.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
 
 #include <array>
 
 using namespace paddock;
-using namespace paddock::audit;
+using namespace paddock::egress;
 using nlohmann::json;
 
 namespace {
 
 constexpr auto kinds = std::to_array<object_kind>({{"g.io", "v1", "Spaced", true}, {"", "v1", "Wide", false}});
 
-std::vector<egress::manifest> documents(const char* text) {
-  auto got = std::vector<egress::manifest>{};
+std::vector<manifest> documents(const char* text) {
+  auto got = std::vector<manifest>{};
   for (auto& x : json::parse(text))
     got.push_back({{"f", got.size() + 1}, std::move(x)});
   return got;

@@ -1,4 +1,4 @@
-#include "audit/objects.hpp"
+#include "egress/manifest_objects.hpp"
 
 #include "egress/members.hpp"
 
@@ -6,11 +6,8 @@
 #include <map>
 #include <tuple>
 
-namespace paddock::audit {
+namespace paddock::egress {
 
-using egress::manifest_place;
-using egress::member;
-using egress::text_of;
 using nlohmann::json;
 
 namespace {
@@ -24,9 +21,10 @@ std::string api_version_of(const object_kind& x) {
   return (x.group.empty() ? "" : std::string{x.group} + "/") + std::string{x.version};
 }
 
-std::string_view group_of(std::string_view api_version) {
+/// Also of a group without its version, which is refused rather than overlooked.
+bool is_of_group(std::string_view api_version, std::string_view group) {
   const auto slash = api_version.find('/');
-  return slash == std::string_view::npos ? "" : api_version.substr(0, slash);
+  return api_version.substr(0, slash) == group || (slash == std::string_view::npos && group.empty());
 }
 
 /// What an object says that it is; empty where it does not.
@@ -45,11 +43,12 @@ bool is_list(const type& said, const json& x) {
 
 class finder {
 public:
-  using outcome = tl::expected<void, egress::manifests_refused>;
+  using outcome = tl::expected<void, manifests_refused>;
 
-  finder(std::span<const object_kind> kinds, std::string_view name_space) : kinds_(kinds), name_space_(name_space) {
+  finder(std::span<const object_kind> kinds, std::string_view name_space, std::string_view why_not) :
+    kinds_(kinds), name_space_(name_space), why_not_(why_not) {
   }
-  outcome take_document(const egress::manifest& x) {
+  outcome take_document(const manifest& x) {
     if (x.object.is_null())
       return {};
     const auto said = type_of(x.object);
@@ -60,10 +59,10 @@ public:
 
 private:
   static outcome refuse(const manifest_place& where, std::string problem) {
-    return tl::unexpected{egress::manifests_refused{where, std::move(problem)}};
+    return tl::unexpected{manifests_refused{where, std::move(problem)}};
   }
 
-  outcome take_list(const egress::manifest& list, const type& said) {
+  outcome take_list(const manifest& list, const type& said) {
     const auto* items = member(list.object, "items");
     if (items == nullptr)
       return {};
@@ -90,9 +89,9 @@ private:
       return refuse(where, "says no apiVersion and kind");
     auto name = metadata_text(object, "name");
     const auto found =
-      std::ranges::find_if(kinds_, [&](const object_kind& x) { return said.kind == x.kind && group_of(said.api_version) == x.group; });
+      std::ranges::find_if(kinds_, [&](const object_kind& x) { return said.kind == x.kind && is_of_group(said.api_version, x.group); });
     if (found == kinds_.end()) {
-      got.ignored.push_back({where, std::string{said.kind}, std::move(name), "not looked for"});
+      got.ignored.push_back({where, std::string{said.kind}, std::move(name), std::string{why_not_}});
       return {};
     }
     if (said.api_version != api_version_of(*found))
@@ -109,18 +108,24 @@ private:
 
   std::span<const object_kind> kinds_;
   std::string_view name_space_;
+  std::string_view why_not_;
   std::map<std::tuple<std::string_view, std::string, std::string>, manifest_place> seen_;
 };
 
 } // namespace
 
-tl::expected<found_objects, egress::manifests_refused> find_objects(const std::vector<egress::manifest>& in,
-                                                                    std::span<const object_kind> kinds, std::string_view name_space) {
-  auto search = finder{kinds, name_space};
+std::string to_string(const manifest_place& x) {
+  auto got = x.file + ":" + std::to_string(x.line);
+  return x.item.empty() ? got : got + " " + x.item;
+}
+
+tl::expected<found_objects, manifests_refused> find_objects(const std::vector<manifest>& in, std::span<const object_kind> kinds,
+                                                            std::string_view name_space, std::string_view why_not) {
+  auto search = finder{kinds, name_space, why_not};
   for (const auto& x : in)
     if (auto ok = search.take_document(x); !ok)
       return tl::unexpected{std::move(ok.error())};
   return std::move(search.got);
 }
 
-} // namespace paddock::audit
+} // namespace paddock::egress
