@@ -329,13 +329,14 @@ SCENARIO("a service that does not read holds the host up, and nothing is lost") 
 SCENARIO("a host that does not read holds the service up, and nothing is lost") {
   auto world = open_world{json::object(), 65536};
   const auto piece = random_bytes(64 * 1024, 13);
+  const auto service_end = world.peer->fd(); // the sender closes it
   auto sent = std::atomic<std::size_t>{0};
   auto sender = std::thread{[&] {
     for (auto at = std::size_t{0}; at < much && world.peer->send(piece); at += piece.size())
       sent = at + piece.size();
     world.peer->close();
   }};
-  auto held = rest_of(world, world.peer->fd(), sent);
+  auto held = rest_of(world, service_end, sent);
   MESSAGE("held up at " << held);
   CHECK_LT(held, much / 2);
   auto same = true;
