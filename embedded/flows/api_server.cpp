@@ -102,20 +102,23 @@ struct core {
   void carry_out_group() {
     group_due = false;
     objects.begin_group();
-    for (auto* x : writes)
-      if (!x->over)
-        x->got = carry_out(x->what);
+    carry_out_waiting();
     if (!objects.end_group()) {
       // None has happened. Alone, each succeeds or hears of its own failure.
       gate.start_over();
-      for (auto* x : writes)
-        if (!x->over)
-          x->got = carry_out(x->what);
+      carry_out_waiting();
     }
     for (auto* x : writes) {
       x->over = true;
       x->done.expires_at(bell::time_point::min());
     }
+  }
+
+private:
+  void carry_out_waiting() {
+    for (auto* x : writes)
+      if (!x->over)
+        x->got = carry_out(x->what);
   }
 };
 
@@ -140,8 +143,11 @@ asio::awaitable<void> wait_for(bell& mine) {
   [[maybe_unused]] auto [ec] = co_await mine.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
-/// Carries it out with what else is written at this moment. The answer proves what that of a write alone proves.
-asio::awaitable<outcome> carry_out_with_others(std::shared_ptr<core> of, const api_call& call) {
+/// Carries it out; a write that a journal keeps, with what else is written at this moment. The answer proves what that of a write alone
+/// proves.
+asio::awaitable<outcome> carry_out(std::shared_ptr<core> of, const api_call& call) {
+  if (of->options.journal == nullptr || call.method == "GET")
+    co_return of->carry_out(call);
   const auto lane = co_await asio::this_coro::executor;
   auto mine = waiting_write{call, bell{lane, bell::time_point::max()}};
   const auto listed = enlisted{of->writes, mine};
@@ -289,10 +295,8 @@ asio::awaitable<void> answer(std::shared_ptr<core> of, http_request what, http_r
   auto got = outcome{};
   if (!user)
     got = to_answer(unauthorized());
-  else if (const auto wanted = wrong.commit || wrong.end == fault::ending::answer; wanted && of->options.journal && call.method != "GET")
-    got = co_await carry_out_with_others(of, call);
-  else if (wanted)
-    got = of->carry_out(call);
+  else if (wrong.commit || wrong.end == fault::ending::answer)
+    got = co_await carry_out(of, call);
   // -- what it hears --
   if (wrong.end == fault::ending::close) {
     to.abort();

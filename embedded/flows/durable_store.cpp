@@ -95,7 +95,7 @@ struct durable_store::database {
   /// Keeps it with the rest of the group, which begins with its first write.
   tl::expected<void, std::string> write_in_group(std::uint64_t version, const std::string& key, const std::optional<std::string>& text) {
     if (broken && !spoiled)
-      spoiled = file + ": an earlier write failed and may be on disk or not; nothing is written until a restart";
+      spoiled = file + ": a write failed and may be on disk or not; nothing is written until a restart";
     if (spoiled)
       return tl::unexpected{*spoiled};
     int code = is_open() ? SQLITE_OK : run("BEGIN IMMEDIATE");
