@@ -1,5 +1,5 @@
-// What the union check of [E] 3 takes, of one core: many policies that select the pod, very many that do not, and one policy with
-// very many blocks. Reading JSON is not in it.
+// What the union check of [E] 3 takes, of one core: many policies that select the pod, very many that do not, one policy with very
+// many blocks, and one that names a host again and again on very many ports. Reading JSON is not in it.
 
 #include "bench/report.hpp"
 #include "egress/union_check.hpp"
@@ -76,13 +76,13 @@ std::vector<json> policies(std::size_t count) {
 }
 
 /// The best of some runs. Stops the benchmark when the check does not pass: it would have stopped early.
-double time_of(const allowance& allowed, const std::vector<json>& all) {
+double time_of(const allowance& allowed, const std::vector<json>& all, resource_kind kind = resource_kind::network_policy) {
   auto best = 1e9;
   for (auto run = 0; run < 5; ++run) {
     const auto start = processor_milliseconds();
     auto check = union_check{allowed, pod};
     for (const auto& x : all)
-      check.take(resource_kind::network_policy, x);
+      check.take(kind, x);
     if (check.refusal()) {
       std::cerr << "bench: the policies are not within\n";
       std::exit(1);
@@ -139,10 +139,33 @@ void many_blocks() {
   paddock::bench::report("union_10_times_as_many_blocks", more / some, "ratio", 15);
 }
 
+/// One Cilium rule with so many entries for one host that is allowed on every port, and so many ports.
+json naming_a_host(std::size_t count) {
+  auto hosts = json::array();
+  auto ports = json::array();
+  for (auto i = std::size_t{1}; i <= count; ++i) {
+    hosts.push_back({{"matchName", "a.example"}});
+    ports.push_back({{"port", std::to_string(i)}, {"protocol", "TCP"}});
+  }
+  return as_read({{"metadata", {{"name", "again"}}},
+                  {"spec",
+                   {{"endpointSelector", json::object()},
+                    {"egress", {{{"toFQDNs", std::move(hosts)}, {"toPorts", {{{"ports", std::move(ports)}}}}}}}}}});
+}
+
+void one_host_again_and_again() {
+  const auto allowed =
+    allowance_of({resource_kind::cilium_network_policy, policy_kind::static_hosts, "n", "named",
+                  json::parse(R"({"spec":{"endpointSelector":{},"egress":[{"toFQDNs":[{"matchName":"a.example"}]}]}})")});
+  const auto took = time_of(allowed, {naming_a_host(10'000)}, resource_kind::cilium_network_policy);
+  paddock::bench::report("union_host_10000_times_on_10000_ports", took, "ms", 50);
+}
+
 } // namespace
 
 int main() {
   many_that_select();
   many_that_do_not();
   many_blocks();
+  one_host_again_and_again();
 }

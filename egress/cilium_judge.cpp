@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 namespace paddock::egress {
@@ -23,7 +24,12 @@ constexpr auto not_allowed = "which the configuration does not allow, or not on 
 class judged_rule {
 public:
   judged_rule(const json& rule, const port_ranges& ports, const allowance& allowed, bool clusterwide) :
-    rule_(rule), ports_(ports), allowed_(allowed), clusterwide_(clusterwide), reach_(allowed.destinations, ports) {
+    rule_(rule),
+    ports_(ports),
+    allowed_(allowed),
+    clusterwide_(clusterwide),
+    reach_(allowed.destinations, ports),
+    names_matter_(allowed.dns_narrowed_to && have_dns(ports)) {
   }
 
   rule_verdict verdict() {
@@ -77,7 +83,7 @@ private:
     return rule_verdict::beyond(rule_reason::destination, "", "reaches " + excerpt(x) + ", " + not_allowed);
   }
 
-  rule_verdict host(const json& x) const {
+  rule_verdict host(const json& x) {
     if (!x.is_object())
       return rule_verdict::unknown({"", "is not an object"});
     if (auto name = unknown_member(x, {"matchName", "matchPattern"}))
@@ -89,20 +95,28 @@ private:
     const auto known = name ? allowed_.hosts.find(*name) : allowed_.hosts.end();
     if (known == allowed_.hosts.end())
       return rule_verdict::beyond(rule_reason::host, "", "reaches " + excerpt(x) + ", which is not in the configured list");
-    const auto covered = [&](const port_range& wanted) {
-      return std::any_of(known->second.begin(), known->second.end(), [&](const port_range& y) { return y.covers(wanted); });
-    };
-    if (std::all_of(ports_.begin(), ports_.end(), covered))
+    if (cover_rule(known->second))
       return {};
     return rule_verdict::beyond(rule_reason::host, "",
                                 "reaches " + excerpt(x) + " on ports or TLS server names that the configuration does not allow");
+  }
+
+  /// Whether `allowed` ports of a host are all of the rule's. Found once for each host: a rule with many entries and many ports takes no
+  /// time by their product.
+  bool cover_rule(const port_ranges& allowed) {
+    const auto [known, is_new] = hosts_covered_.try_emplace(&allowed, false);
+    if (is_new)
+      known->second = std::all_of(ports_.begin(), ports_.end(), [&](const port_range& wanted) {
+        return std::any_of(allowed.begin(), allowed.end(), [&](const port_range& x) { return x.covers(wanted); });
+      });
+    return known->second;
   }
 
   rule_verdict endpoint(const json& x) {
     const auto read = read_endpoint_peer(x, clusterwide_);
     if (!read)
       return rule_verdict::unknown(read.error());
-    if (allowed_.dns_narrowed_to && reaches_resolver(*read, ports_) && !asks_for_allowed_names())
+    if (names_matter_ && meets_resolver(*read) && !asks_for_allowed_names())
       return rule_verdict::beyond(rule_reason::dns_names, "",
                                   "reaches the cluster's DNS without a restriction of names to those of the configuration");
     if (reach_.has(*read))
@@ -126,6 +140,8 @@ private:
   const allowance& allowed_;
   bool clusterwide_;
   containment reach_;
+  bool names_matter_; // of DNS
+  std::map<const port_ranges*, bool> hosts_covered_;
   std::optional<bool> names_allowed_;
 };
 

@@ -21,13 +21,14 @@ rule_verdict judge_core_rule(const json& rule, const allowance& allowed) {
   if (to == nullptr || to->empty())
     return allowed.permits_everything ? rule_verdict{}
                                       : rule_verdict::beyond(rule_reason::everywhere, "", "names no destination, and so allows every one");
+  const auto asks_names = allowed.dns_narrowed_to && have_dns(*ports);
   auto reach = containment{allowed.destinations, *ports};
   for (auto i = std::size_t{0}; i < to->size(); ++i) {
     const auto& x = (*to)[i];
     const auto one = read_core_peer(x);
     if (!one)
       return rule_verdict::unknown({at_index("to", i) + one.error().path, one.error().detail});
-    if (allowed.dns_narrowed_to && reaches_resolver(*one, *ports))
+    if (asks_names && meets_resolver(*one))
       return rule_verdict::beyond(rule_reason::dns_names, at_index("to", i),
                                   "reaches the cluster's DNS without a restriction of names, which the configuration has and a "
                                   "NetworkPolicy cannot express");

@@ -6,10 +6,6 @@ using nlohmann::json;
 
 namespace {
 
-tl::unexpected<unreadable> not_read(std::string path, std::string detail) {
-  return tl::unexpected{unreadable{std::move(path), std::move(detail)}};
-}
-
 /// Of one element of `toPorts`; all where it says nothing.
 tl::expected<dns_restriction, unreadable> read_element(const json& x) {
   if (!x.is_object())

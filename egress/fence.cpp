@@ -49,6 +49,7 @@ constexpr auto binding_checks = std::array{
   check{"policy-name", check_policy_name},
   check{"validation-actions", check_validation_actions},
   check{"match-resources", check_match_resources},
+  check{"param-ref", check_missing_param},
 };
 
 result<void> judge(const fence_object& object, const json& body, const fence_demand& what, std::span<const check> checks) {

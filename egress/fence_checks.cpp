@@ -19,7 +19,7 @@ bool is_text(const json* x, std::string_view text) {
 }
 
 std::string shown(const json* x) {
-  return x != nullptr ? x->dump() : "absent";
+  return x != nullptr ? excerpt(*x) : "absent";
 }
 
 /// `name is <value>, and must be "<text>"`, unless it is.
@@ -90,7 +90,7 @@ fence_complaint check_exclusions(const json& of, const fence_demand& what) {
   const auto reaches =
     asks_for_name_only(*spaces) && selects(spaces, label_map{{std::string{name_label}, what.name_space}}).is == selection::answer::yes;
   if (!reaches)
-    return "namespaceSelector " + spaces->dump() + " is not known to select namespace " + what.name_space + ": it may ask for "
+    return "namespaceSelector " + shown(spaces) + " is not known to select namespace " + what.name_space + ": it may ask for "
            + std::string{name_label} + " only, and that must match";
   return {};
 }
@@ -215,6 +215,13 @@ fence_complaint check_match_resources(const json& spec, const fence_demand& what
   return under("spec.matchResources", check_exclusions(*resources, what));
 }
 
+fence_complaint check_missing_param(const json& spec, const fence_demand&) {
+  const auto* param = member(spec, "paramRef");
+  if (param == nullptr)
+    return {};
+  return must_be(*param, "parameterNotFoundAction", "Deny", "spec.paramRef.parameterNotFoundAction");
+}
+
 fence_complaint check_param_ref(const json& spec, const object_reference& config_map) {
   const auto* param = member(spec, "paramRef");
   if (param == nullptr || !param->is_object())
@@ -223,7 +230,7 @@ fence_complaint check_param_ref(const json& spec, const object_reference& config
     return no;
   if (auto no = must_be(*param, "namespace", config_map.name_space, "spec.paramRef.namespace"))
     return no;
-  if (auto no = must_be(*param, "parameterNotFoundAction", "Deny", "spec.paramRef.parameterNotFoundAction"))
+  if (auto no = check_missing_param(spec, {}))
     return no;
   if (member(*param, "selector") != nullptr)
     return std::string{"spec.paramRef.selector must be absent"};

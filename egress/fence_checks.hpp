@@ -40,6 +40,8 @@ struct fence_demand {
 [[nodiscard]] fence_complaint check_policy_name(const nlohmann::json& spec, const fence_demand& what);
 [[nodiscard]] fence_complaint check_validation_actions(const nlohmann::json& spec, const fence_demand& what);
 [[nodiscard]] fence_complaint check_match_resources(const nlohmann::json& spec, const fence_demand& what);
+/// A parameter, where there is one, refuses the write when it is missing: `Allow` would let it through.
+[[nodiscard]] fence_complaint check_missing_param(const nlohmann::json& spec, const fence_demand& what);
 /// The parameter is exactly this ConfigMap, and without it the write is refused.
 [[nodiscard]] fence_complaint check_param_ref(const nlohmann::json& spec, const object_reference& config_map);
 

@@ -66,6 +66,8 @@ finding judge_core(const json& item, const ingress_question& asked) {
   const auto* rules = member(*spec, "ingress");
   if (!is_list_or_absent(types))
     return not_evaluable("policyTypes is not a list");
+  if (is_filled(types) && std::ranges::any_of(*types, [](const json& x) { return x != "Ingress" && x != "Egress"; }))
+    return not_evaluable("policyTypes has another entry than Ingress and Egress");
   if (!is_list_or_absent(rules))
     return not_evaluable("ingress is not a list");
   if (auto no = unless_selected(selects(member(*spec, "podSelector"), asked.pod_labels), "podSelector"))

@@ -2,12 +2,11 @@
 
 #include "egress/cidr.hpp"
 #include "egress/members.hpp"
+#include "egress/port_ranges.hpp"
 #include "egress/selectors.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <optional>
 
 namespace paddock::egress {
 
@@ -66,16 +65,6 @@ bool is_empty(const json* list) {
 //
 // `open` stands for "covers the agent port" here.
 
-/// A number of a port; nothing for a name and for what is no port ([E] H10).
-std::optional<std::uint16_t> number_of(const json& port) {
-  const auto text = port.is_string() ? port.get<std::string>() : port.is_number_integer() ? port.dump() : std::string{};
-  auto value = std::uint16_t{0};
-  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (ec != std::errc{} || end != text.data() + text.size() || text != std::to_string(value))
-    return std::nullopt;
-  return value;
-}
-
 struct port_dialect {
   std::string_view default_protocol;
   bool any_case;    // of protocols; `ANY` is one of them
@@ -104,13 +93,13 @@ ingress_rule covers_port(const json& entry, const port_dialect& how, std::uint16
   const auto* port = member(entry, "port");
   if (port == nullptr)
     return open("");
-  const auto first = number_of(*port);
-  if (!first)
-    return unknown(".port is not a number");
-  const auto last = end != nullptr ? number_of(*end) : first;
+  const auto first = port_number(*port);
+  if (!first || (*first == 0 && !how.zero_is_all))
+    return unknown(".port is not a port number");
+  const auto last = end != nullptr ? port_number(*end) : first;
   if (!last || *last < *first)
     return unknown(".endPort is not a port from its port on");
-  if ((*first <= agent_port && agent_port <= *last) || (how.zero_is_all && *first == 0))
+  if ((*first <= agent_port && agent_port <= *last) || *first == 0)
     return open("");
   return {};
 }
@@ -246,6 +235,10 @@ ingress_rule judge_cilium_ingress(const json& rule, std::uint16_t agent_port) {
   auto all = worst{};
   for (const auto& x : cilium_sources)
     all.add(each(member(rule, x.name), "." + std::string{x.name}, x.judge));
+  // Sources add up: one of a kind that is not known here may be everyone.
+  if (const auto other = unknown_member(rule, {"fromEndpoints", "fromRequires", "fromEntities", "fromCIDR", "fromCIDRSet", "fromNodes",
+                                               "fromGroups", "toPorts", "icmps", "authentication"}))
+    all.add(unknown("." + *other + " is not understood"));
   return std::move(all).value();
 }
 

@@ -1,6 +1,7 @@
 #include "egress/members.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace paddock::egress {
 
@@ -42,9 +43,21 @@ std::optional<std::string> unknown_member(const json& object, std::initializer_l
   return std::nullopt;
 }
 
+tl::unexpected<unreadable> not_read(std::string path, std::string detail) {
+  return tl::unexpected{unreadable{std::move(path), std::move(detail)}};
+}
+
 std::string at_index(std::string_view list, std::size_t index) {
   auto got = std::string{"."};
   return got.append(list).append("[").append(std::to_string(index)).append("]");
+}
+
+std::string excerpt(const json& x) {
+  constexpr auto longest = std::size_t{160};
+  auto text = x.dump(-1, ' ', true, json::error_handler_t::replace); // ASCII: cut anywhere, it stays text
+  if (text.size() > longest)
+    text.replace(longest, std::string::npos, "...");
+  return text;
 }
 
 } // namespace paddock::egress

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <tl/expected.hpp>
 
 #include <initializer_list>
 #include <optional>
@@ -34,6 +35,11 @@ struct unreadable {
   std::string detail;
 };
 
+[[nodiscard]] tl::unexpected<unreadable> not_read(std::string path, std::string detail);
+
 [[nodiscard]] std::string at_index(std::string_view list, std::size_t index); // `.to[3]`
+
+/// `x` as text for people, cut off where it is long.
+[[nodiscard]] std::string excerpt(const nlohmann::json& x);
 
 } // namespace paddock::egress

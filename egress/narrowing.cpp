@@ -1,14 +1,12 @@
 #include "egress/narrowing.hpp"
 
+#include "egress/config_members.hpp"
+
 #include <algorithm>
 
 namespace paddock::egress {
 
 namespace {
-
-result<void> refuse(std::string field, std::string problem) {
-  return tl::unexpected{illegal_config{std::move(field), std::move(problem)}};
-}
 
 bool is_blank(std::string_view x) {
   return x.find_first_not_of(" \t\n\v\f\r") == std::string_view::npos;
@@ -16,20 +14,20 @@ bool is_blank(std::string_view x) {
 
 result<void> check_ports(const port_list& ports, const std::string& field) {
   if (ports.empty())
-    return refuse(field, "is an empty list, which is not allowed: leave it out for no restriction by it");
+    return illegal(field, "is an empty list, which is not allowed: leave it out for no restriction by it");
   if (std::find(ports.begin(), ports.end(), 0) != ports.end())
-    return refuse(field, "holds 0: a port is an integer from 1 to 65535");
+    return illegal(field, "holds 0: a port is an integer from 1 to 65535");
   return {};
 }
 
 result<void> check_dns(const dns_narrowing& dns, const std::string& field) {
   if (is_blank(dns.cluster_domain))
-    return refuse(field + ".clusterDomain", "is blank");
+    return illegal(field + ".clusterDomain", "is blank");
   if (dns.name_space && is_blank(*dns.name_space))
-    return refuse(field + ".namespace", "is blank");
+    return illegal(field + ".namespace", "is blank");
   for (const auto& suffix : dns.search_suffixes)
     if (is_blank(suffix))
-      return refuse(field + ".searchSuffixes", "holds a blank suffix");
+      return illegal(field + ".searchSuffixes", "holds a blank suffix");
   return {};
 }
 

@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::string_view namespace_name_key = "kubernetes.io/metadata.name";
 
-tl::unexpected<unreadable> not_read(std::string path, std::string detail) {
-  return tl::unexpected{unreadable{std::move(path), std::move(detail)}};
-}
-
 std::optional<cidr> read_block(const json* x) {
   const auto text = text_of(x);
   return text ? unambiguous_cidr(*text) : std::nullopt;
@@ -149,8 +145,12 @@ const peer& cluster_resolver() {
   return it;
 }
 
-bool reaches_resolver(const peer& x, const port_ranges& ports) {
-  return std::any_of(ports.begin(), ports.end(), is_dns) && (contains(x, cluster_resolver()) || contains(cluster_resolver(), x));
+bool meets_resolver(const peer& x) {
+  return contains(x, cluster_resolver()) || contains(cluster_resolver(), x);
+}
+
+bool have_dns(const port_ranges& ports) {
+  return std::any_of(ports.begin(), ports.end(), is_dns);
 }
 
 bool containment::has(const peer& wanted) {

@@ -39,8 +39,10 @@ using peer = std::variant<everything, address_block, chosen_pods>;
 /// The cluster's resolver: the pods `k8s-app=kube-dns` of `kube-system`.
 [[nodiscard]] const peer& cluster_resolver();
 
-/// Whether `x` on `ports` has DNS of the resolver in it, or of some of its pods ([E] 3.9.2, H4).
-[[nodiscard]] bool reaches_resolver(const peer& x, const port_ranges& ports);
+/// Whether the resolver is among `x`, or `x` are some of its pods ([E] 3.9.2, H4). On ports that have DNS in them, names are asked for
+/// there.
+[[nodiscard]] bool meets_resolver(const peer& x);
+[[nodiscard]] bool have_dns(const port_ranges& ports);
 
 /// Traffic that is allowed.
 struct destination {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 namespace paddock::egress {
 
@@ -20,10 +19,6 @@ struct dialect {
 constexpr auto core = dialect{"TCP", false};
 constexpr auto cilium = dialect{"", true};
 
-tl::unexpected<unreadable> not_read(std::string path, std::string detail) {
-  return tl::unexpected{unreadable{std::move(path), std::move(detail)}};
-}
-
 std::string upper(std::string text) {
   for (auto& c : text)
     if (c >= 'a' && c <= 'z')
@@ -35,19 +30,6 @@ std::optional<std::uint32_t> integer_port(const json& x) {
   if (!x.is_number_integer() || (!x.is_number_unsigned() && x.get<std::int64_t>() < 0) || x.get<std::uint64_t>() > highest_port)
     return std::nullopt;
   return x.get<std::uint32_t>();
-}
-
-/// An integer, or a decimal text without leading zero, sign or space ([E] H10).
-std::optional<std::uint32_t> port_number(const json& x) {
-  if (!x.is_string())
-    return integer_port(x);
-  const auto& text = x.get_ref<const std::string&>();
-  auto got = std::uint32_t{0};
-  const auto* end = text.data() + text.size();
-  const auto [stop, ec] = std::from_chars(text.data(), end, got);
-  if (ec != std::errc{} || stop != end || got > highest_port || (text.size() > 1 && text.front() == '0'))
-    return std::nullopt;
-  return got;
 }
 
 /// One entry of a `ports` list.
@@ -71,7 +53,7 @@ tl::expected<port_range, unreadable> read_entry(const json& x, const dialect& ho
     return end_port == nullptr ? tl::expected<port_range, unreadable>{std::move(got)} : not_read(".endPort", "has no port to go on from");
   const auto first = port_number(*port);
   if (!first || (*first == 0 && !how.zero_is_every))
-    return not_read(".port", port->dump(-1, ' ', true, json::error_handler_t::replace) + " is not a port number");
+    return not_read(".port", excerpt(*port) + " is not a port number");
   got.first = got.last = *first;
   got.every = *first == 0;
   if (end_port != nullptr) {
@@ -128,6 +110,18 @@ tl::expected<bool, unreadable> read_element(const json& x, port_ranges& into) {
 }
 
 } // namespace
+
+std::optional<std::uint32_t> port_number(const json& x) {
+  if (!x.is_string())
+    return integer_port(x);
+  const auto& text = x.get_ref<const std::string&>();
+  auto got = std::uint32_t{0};
+  const auto* end = text.data() + text.size();
+  const auto [stop, ec] = std::from_chars(text.data(), end, got);
+  if (ec != std::errc{} || stop != end || got > highest_port || (text.size() > 1 && text.front() == '0'))
+    return std::nullopt;
+  return got;
+}
 
 bool port_range::has_ports_of(const port_range& x) const {
   if (!protocol.empty() && protocol != x.protocol)

@@ -6,6 +6,7 @@
 #include <tl/expected.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,10 @@ struct port_range {
 
 /// Never empty: all ports are one range.
 using port_ranges = std::vector<port_range>;
+
+/// A port as an integer, or as a decimal text without leading zero, sign or space ([E] H10). 0 is one to Cilium only, which takes it
+/// for every port.
+[[nodiscard]] std::optional<std::uint32_t> port_number(const nlohmann::json& x);
 
 /// The `ports` of a core rule; null when it has none.
 [[nodiscard]] tl::expected<port_ranges, unreadable> read_core_ports(const nlohmann::json* ports);

@@ -29,12 +29,4 @@ rule_verdict rule_verdict::unknown(unreadable where) {
   return {answer::unknown, rule_reason::not_understood, std::move(where)};
 }
 
-std::string excerpt(const json& x) {
-  constexpr auto longest = std::size_t{160};
-  auto text = x.dump(-1, ' ', true, json::error_handler_t::replace); // ASCII: cut anywhere, it stays text
-  if (text.size() > longest)
-    text.replace(longest, std::string::npos, "...");
-  return text;
-}
-
 } // namespace paddock::egress

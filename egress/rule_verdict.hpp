@@ -41,7 +41,4 @@ struct rule_verdict {
 /// `clusterwide`: of a policy that belongs to no namespace.
 [[nodiscard]] rule_verdict judge_cilium_rule(const nlohmann::json& rule, const allowance& allowed, bool clusterwide = false);
 
-/// `x` as text for people, cut off where it is long.
-[[nodiscard]] std::string excerpt(const nlohmann::json& x);
-
 } // namespace paddock::egress

@@ -19,10 +19,6 @@ struct frame {
   const json* expressions = nullptr; // a list
 };
 
-tl::unexpected<unreadable> not_read(std::string path, std::string detail) {
-  return tl::unexpected{unreadable{std::move(path), std::move(detail)}};
-}
-
 const json::object_t& members_of(const json* labels) {
   static const auto none = json::object_t{};
   return labels == nullptr ? none : labels->get_ref<const json::object_t&>();

@@ -1,5 +1,7 @@
 #include "egress/union_check.hpp"
 
+#include "egress/policy_reader.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,12 +10,6 @@ namespace paddock::egress {
 using nlohmann::json;
 
 namespace {
-
-std::string name_of(const json& object, std::size_t index) {
-  const auto* metadata = member(object, "metadata");
-  const auto name = metadata == nullptr ? std::nullopt : text_of(member(*metadata, "name"));
-  return name && !name->empty() ? std::string{*name} : "(unnamed #" + std::to_string(index) + ")";
-}
 
 std::string sentence(const unreadable& x) {
   return x.path.empty() ? x.detail : x.path + " " + x.detail;
@@ -25,7 +21,7 @@ union_check::union_check(allowance allowed, judged_pod pod) : allowed_(std::move
 }
 
 void union_check::take(resource_kind kind, const json& object) {
-  const auto policy = policy_name{kind, name_of(object, taken_of_.at(static_cast<std::size_t>(kind))++)};
+  const auto policy = policy_name{kind, name_of_item(object, taken_of_.at(static_cast<std::size_t>(kind))++)};
   judge_documents(kind, object, allowed_, pod_, [&](document_verdict got) {
     enforced_ = enforced_ || got.is == egress_verdict::within;
     auto row = examined_policy<egress_verdict>{policy, got.is};

@@ -1,5 +1,7 @@
 #include "guest/privilege.hpp"
 
+#include "base/utf8.hpp"
+
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -72,7 +74,7 @@ privilege_reading read_privileges(std::string_view status) {
       return unreadable(fields[i], seen[i].empty() ? "is missing" : "is there more than once");
     const auto value = number(seen[i].front(), fields[i].base);
     if (!value)
-      return unreadable(fields[i], "is malformed: \"" + std::string{seen[i].front().substr(0, most_shown)} + "\"");
+      return unreadable(fields[i], "is malformed: \"" + to_utf8_with_replacement(seen[i].front().substr(0, most_shown)) + "\"");
     if (*value != fields[i].wanted)
       offenders += (offenders.empty() ? "" : ", ") + shown(fields[i], *value);
   }

@@ -1,5 +1,6 @@
 #include "guest/privilege_probe.hpp"
 
+#include "base/utf8.hpp"
 #include "guest/privilege.hpp"
 
 #include <algorithm>
@@ -15,14 +16,14 @@ std::string probe_command() {
   return std::string{probe_program} + " " + std::string{probe_argument};
 }
 
-/// The beginning of `text`, without white space around it.
+/// The beginning of `text`, without white space around it, as text whatever the guest printed.
 std::string beginning(std::string_view text) {
   constexpr auto white = std::string_view{" \t\r\n"};
   const auto first = text.find_first_not_of(white);
   if (first == std::string_view::npos)
     return {};
   text = text.substr(first, text.find_last_not_of(white) - first + 1);
-  return std::string{text.substr(0, most_shown)};
+  return to_utf8_with_replacement(text.substr(0, most_shown));
 }
 
 /// How the command ended, where that was not with 0.
@@ -45,10 +46,11 @@ std::optional<probe_refusal> judge_probe(const std::string& sandbox_name, const 
                                            + std::to_string(seen.expired->count()) + " ms"};
   if (!seen.end)
     return probe_refusal{"probe-failed", of + "`" + probe_command() + "` could not be run: " + to_string(seen.end.error())};
-  if (seen.end->exit_code != 0 || seen.end->signal || seen.end->timed_out)
-    return probe_refusal{"probe-failed", of + "`" + probe_command() + "` " + ended_with(*seen.end)
-                                           + (beginning(seen.err).empty() ? "" : " (" + beginning(seen.err) + ")")
+  if (seen.end->exit_code != 0 || seen.end->signal || seen.end->timed_out) {
+    const auto said = beginning(seen.err);
+    return probe_refusal{"probe-failed", of + "`" + probe_command() + "` " + ended_with(*seen.end) + (said.empty() ? "" : " (" + said + ")")
                                            + "; the diagnosis failed, which says nothing about what the guest may do"};
+  }
   if (seen.out_overflown || seen.end->out_truncated)
     return probe_refusal{"unreadable-output", of + "the output is longer than any " + std::string{probe_argument}};
   const auto got = read_privileges(seen.out);

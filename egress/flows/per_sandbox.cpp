@@ -58,22 +58,41 @@ bool is_conflict(const egress_error& x) {
   return of_api != nullptr && std::holds_alternative<k8s::conflict>(*of_api);
 }
 
-/// Whether the owner still stands ([W] P7). Where another object does, what was written is taken back.
+/// Takes back what was written for an owner that is gone. Answers how that went.
+asio::awaitable<std::string> take_back(cluster& on, policy_object what, k8s::answer written) {
+  const auto uid = written ? k8s::text_at(*written, "/metadata/uid") : std::nullopt;
+  if (!uid)
+    co_return "failed";
+  co_await keep_going();
+  auto gone = co_await remove(on, take_back_policy(what, *uid), deadline{on.time, clean_up_bound});
+  if (gone)
+    co_return "done";
+  co_return std::holds_alternative<policy_write_unknown>(gone.error()) ? "unknown" : "failed";
+}
+
+/// Whether the owner still stands ([W] P7). Where another object does, what was written is taken back. So it is also when the
+/// caller has withdrawn or run out of time since the write: the grant passes to a namesake whether somebody waits or not.
 asio::awaitable<result<void>> check_owner(cluster& on, grant_target whose, policy_object what, k8s::answer written, deadline until) {
   auto got = co_await k8s::ask(on.api, on.time, read_owner(whose), until);
-  if (!got && !k8s::is_gone(got.error()))
-    co_return tl::unexpected{egress_error{got.error()}};
-  const auto actual = got && *got ? k8s::text_at(**got, "/metadata/uid") : std::nullopt;
-  if (actual == whose.owner.uid)
-    co_return result<void>{};
-  auto no = owner_replaced{whose.owner.name, whose.owner.uid, actual, "failed"};
-  const auto uid = written ? k8s::text_at(*written, "/metadata/uid") : std::nullopt;
-  if (uid) {
-    co_await keep_going();
-    auto gone = co_await remove(on, take_back_policy(what, *uid), deadline{on.time, clean_up_bound});
-    no.clean_up = gone ? "done" : std::holds_alternative<policy_write_unknown>(gone.error()) ? "unknown" : "failed";
+  auto unread = std::optional<k8s::failure>{};
+  if (!got && !k8s::is_gone(got.error())) {
+    unread = got.error();
+    const auto over = co_await withdrawn();
+    if (over || until.passed(on.time)) {
+      co_await keep_going();
+      got = co_await k8s::ask(on.api, on.time, read_owner(whose), deadline{on.time, clean_up_bound});
+    }
   }
-  co_return tl::unexpected{egress_error{std::move(no)}};
+  const auto known = got || k8s::is_gone(got.error());
+  const auto actual = got && *got ? k8s::text_at(**got, "/metadata/uid") : std::nullopt;
+  if (known && actual != whose.owner.uid) {
+    auto no = owner_replaced{whose.owner.name, whose.owner.uid, actual, {}};
+    no.clean_up = co_await take_back(on, std::move(what), std::move(written));
+    co_return tl::unexpected{egress_error{std::move(no)}};
+  }
+  if (unread)
+    co_return tl::unexpected{egress_error{std::move(*unread)}};
+  co_return result<void>{};
 }
 
 asio::awaitable<result<void>> check_hosts(cluster& on, per_sandbox_egress how, std::vector<host_entry> hosts, deadline until) {

@@ -30,7 +30,9 @@ struct grant_end {
 /// empty list takes every grant away ([E] 5.4). Calls for one owner must not overlap.
 ///
 /// A success proves that the policy stands as it was meant and, where that is asked, that no other policy makes it wider. A
-/// failure of what landed leaves the policy where it is, unless it is `owner_replaced`. Nothing is sent twice.
+/// failure of what landed leaves the policy where it is, unless it is `owner_replaced`. No write is sent twice. Whether the owner
+/// still stands is asked after a write also when the caller has withdrawn or `until` has passed; that and taking the policy back are
+/// bounded by a second each.
 boost::asio::awaitable<grant_end> set_network_policy(cluster& on, const per_sandbox_checks& checks, grant_target whose,
                                                      std::vector<std::string> allowed_hosts, deadline until);
 

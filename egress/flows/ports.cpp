@@ -23,9 +23,15 @@ namespace {
 
 // -- one question as a flow ---------------------------------------------------
 
+/// What a question is called in a failure, and whether it writes.
+struct question {
+  std::string operation;
+  bool writes = false;
+};
+
 template <class T>
-T failed(k8s::failure why, landing policy) {
-  auto no = tl::unexpected{egress_error{std::move(why)}};
+T failed(egress_error why, landing policy) {
+  auto no = tl::unexpected{std::move(why)};
   if constexpr (std::is_same_v<T, write_end>)
     return {policy, std::move(no)};
   else
@@ -34,85 +40,97 @@ T failed(k8s::failure why, landing policy) {
 
 /// The question never went out.
 template <class T>
-T unasked(const std::string& operation) {
-  return failed<T>(k8s::cancelled{operation, {}, false}, landing::none);
+T unasked(const question& what) {
+  return failed<T>(k8s::failure{k8s::cancelled{what.operation, {}, false}}, landing::none);
 }
 
 /// The flow broke its promise not to throw: nobody knows what it has sent.
 template <class T>
-T broken(const std::string& operation, const char* what) {
-  return failed<T>(k8s::api_failure{k8s::api_failure::transport::connect, operation, {}, std::nullopt, std::nullopt, true, what},
-                   landing::unknown);
+T broken(const question& what, const char* how) {
+  const auto why =
+    k8s::failure{k8s::api_failure{k8s::api_failure::transport::connect, what.operation, {}, std::nullopt, std::nullopt, true, how}};
+  if (what.writes)
+    return failed<T>(policy_write_unknown{what.operation, {}, why}, landing::unknown);
+  return failed<T>(why, landing::none);
 }
 
 template <class T>
 using flow = std::function<asio::awaitable<T>()>;
 
 template <class T>
-asio::awaitable<void> carry_out(flow<T> act, std::string operation, std::function<void(T)> to) {
+asio::awaitable<void> carry_out(flow<T> act, question what, std::function<void(T)> to) {
   // One turn of the strand, so that a question withdrawn at once does not begin.
   co_await asio::post(asio::use_awaitable);
-  auto end = unasked<T>(operation);
+  auto end = unasked<T>(what);
   const auto over = co_await withdrawn();
   if (!over) {
     try {
       auto got = co_await act();
       end = std::move(got);
     } catch (const std::exception& x) {
-      end = broken<T>(operation, x.what());
+      end = broken<T>(what, x.what());
     }
   }
   to(std::move(end));
-}
-
-template <class T>
-void begin(flow_group& flows, ticket name, std::string operation, flow<T> act, std::function<void(T)> to) {
-  if (flows.start(name, [act = std::move(act), operation, to] { return carry_out<T>(act, operation, to); }))
-    return;
-  asio::post(flows.executor(), [operation = std::move(operation), to = std::move(to)] { to(unasked<T>(operation)); });
 }
 
 asio::awaitable<result<void>> holds() {
   co_return result<void>{};
 }
 
+/// What the ports have in common.
+template <class Port>
+class over_flows : public Port {
+public:
+  over_flows(cluster& on, const backend& of, flow_group& flows) : on_(on), of_(of), flows_(flows) {
+  }
+  void cancel(ticket name) override {
+    flows_.cancel(name);
+  }
+
+protected:
+  template <class T>
+  void begin(ticket name, question what, flow<T> act, std::function<void(T)> to) {
+    if (flows_.start(name, [act = std::move(act), what, to] { return carry_out<T>(act, what, to); }))
+      return;
+    asio::post(flows_.executor(), [what = std::move(what), to = std::move(to)] { to(unasked<T>(what)); });
+  }
+
+  cluster& on_;
+  const backend& of_;
+
+private:
+  flow_group& flows_;
+};
+
 // -- the fence, and what an operator applies ------------------------------------
 
-class fence_over_flows final : public fence_port {
+class fence_over_flows final : public over_flows<fence_port> {
 public:
-  fence_over_flows(cluster& on, const backend& of, flow_group& flows) : on_(on), of_(of), flows_(flows) {
-  }
+  using over_flows::over_flows;
+
   void prove(ticket name, deadline until, std::function<void(result<void>)> to) override {
     begin<result<void>>(
-      flows_, name, "prove",
+      name, {"prove"},
       [this, until] {
         auto asked = fence_question{*of_.how.per_sandbox, of_.baseline.name_space};
         return prove_fence(on_, std::move(asked), until);
       },
       std::move(to));
   }
-  void cancel(ticket name) override {
-    flows_.cancel(name);
-  }
-
-private:
-  cluster& on_;
-  const backend& of_;
-  flow_group& flows_;
 };
 
-class gate_over_flows final : public gate_port {
+class gate_over_flows final : public over_flows<gate_port> {
 public:
-  gate_over_flows(cluster& on, const backend& of, flow_group& flows) : on_(on), of_(of), flows_(flows) {
-  }
+  using over_flows::over_flows;
+
   void verify_named_object(ticket name, deadline until, then to) override {
     begin<result<void>>(
-      flows_, name, "verifyNamedObject", [this, until] { return egress::verify_named_object(on_.api, of_.baseline, until); },
-      std::move(to));
+      name, {"verifyNamedObject"}, [this, until] { return egress::verify_named_object(on_.api, of_.baseline, until); }, std::move(to));
   }
   void verify_union(ticket name, checked_pod which, deadline until, then to) override {
     begin<result<void>>(
-      flows_, name, "verifyUnion",
+      name, {"verifyUnion"},
       [this, which = std::move(which), until] {
         if (of_.how.verify == verification::named_object_only)
           return holds();
@@ -123,21 +141,13 @@ public:
   }
   void verify_ingress(ticket name, checked_pod which, deadline until, then to) override {
     begin<result<void>>(
-      flows_, name, "verifyIngress",
+      name, {"verifyIngress"},
       [this, which = std::move(which), until] {
         auto asked = ingress_question{which.subject, which.labels, of_.baseline.name_space, of_.agent_port};
         return egress::verify_ingress(on_, of_.ingress, engine_of(of_.ingress, of_.how), std::move(asked), until);
       },
       std::move(to));
   }
-  void cancel(ticket name) override {
-    flows_.cancel(name);
-  }
-
-private:
-  cluster& on_;
-  const backend& of_;
-  flow_group& flows_;
 };
 
 // -- the policy of one owner ------------------------------------------------------
@@ -183,14 +193,14 @@ asio::awaitable<result<std::vector<std::string>>> drop(cluster& on, const backen
   co_return co_await reverify_per_sandbox_egress(on, checks, std::move(whose), until);
 }
 
-class policy_over_flows final : public policy_port {
+class policy_over_flows final : public over_flows<policy_port> {
 public:
-  policy_over_flows(cluster& on, const backend& of, flow_group& flows) : on_(on), of_(of), flows_(flows) {
-  }
+  using over_flows::over_flows;
+
   void set(ticket name, grant_target whose, label_map pod_labels, std::vector<std::string> allowed_hosts, deadline until,
            std::function<void(write_end)> to) override {
     begin<write_end>(
-      flows_, name, "setNetworkPolicy",
+      name, {"setNetworkPolicy", true},
       [this, whose = std::move(whose), pod_labels = std::move(pod_labels), allowed_hosts = std::move(allowed_hosts), until] {
         return write_policy(on_, of_, whose, pod_labels, allowed_hosts, until);
       },
@@ -198,21 +208,13 @@ public:
   }
   void read(ticket name, grant_target whose, deadline until, std::function<void(result<std::optional<nlohmann::json>>)> to) override {
     begin<result<std::optional<nlohmann::json>>>(
-      flows_, name, "readNetworkPolicy", [this, path = policy_path(whose), until] { return read_policy(on_, path, until); }, std::move(to));
+      name, {"readNetworkPolicy"}, [this, path = policy_path(whose), until] { return read_policy(on_, path, until); }, std::move(to));
   }
   void drop_predecessors(ticket name, grant_target whose, deadline until,
                          std::function<void(result<std::vector<std::string>>)> to) override {
     begin<result<std::vector<std::string>>>(
-      flows_, name, "reverify", [this, whose = std::move(whose), until] { return drop(on_, of_, whose, until); }, std::move(to));
+      name, {"reverify", true}, [this, whose = std::move(whose), until] { return drop(on_, of_, whose, until); }, std::move(to));
   }
-  void cancel(ticket name) override {
-    flows_.cancel(name);
-  }
-
-private:
-  cluster& on_;
-  const backend& of_;
-  flow_group& flows_;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #define CAF_SUITE cilium_judge
 
 #include "tests/egress/policies.hpp"
+#include "tests/egress/shipped.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
 
@@ -79,16 +80,14 @@ SCENARIO("a pattern of the configured list is exempt under the configured name o
   const auto alone = beside_cilium(configured);
   CHECK_EQ(alone.outcome, "passes");
   CHECK(alone.lists("CiliumNetworkPolicy/namzu-task-egress: within"));
-  const auto baseline = R"({
-    "podSelector":{"matchExpressions":[{"key":"sandbox.namzu.ai/template","operator":"Exists"}]},
-    "policyTypes":["Ingress","Egress"],
-    "ingress":[{"from":[{"podSelector":{"matchLabels":{"namzu.ai/component":"host"}}}],"ports":[{"protocol":"TCP","port":1024}]}],
-    "egress":[{"to":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"kube-system"}},
-                      "podSelector":{"matchLabels":{"k8s-app":"kube-dns"}}}],
-               "ports":[{"protocol":"UDP","port":53},{"protocol":"TCP","port":53}]}]})"_json_text;
-  const auto beside_it = judge(allowance_of(configured), {core_spec("namzu-sandbox-baseline", baseline)}, {configured.manifest});
-  CHECK_EQ(beside_it.outcome, "passes");
-  CHECK(beside_it.lists("NetworkPolicy/namzu-sandbox-baseline: within"));
+  auto baseline = paddock::test::shipped("NetworkPolicy", "namzu-sandbox-baseline");
+  const auto beside_it = [&] { return judge(allowance_of(configured), {baseline}, {configured.manifest}); };
+  // Its second rule stands for what an operator lists there, and is beyond the configuration like any other destination.
+  CHECK_EQ(beside_it().outcome, widens);
+  CHECK_EQ(beside_it().findings.at(0).path, "spec.egress[1].to[0]");
+  baseline["spec"]["egress"].erase(1);
+  CHECK_EQ(beside_it().outcome, "passes");
+  CHECK(beside_it().lists("NetworkPolicy/namzu-sandbox-baseline: within"));
   auto twin = configured.manifest;
   twin["metadata"]["name"] = "twin";
   const auto got = beside_cilium(configured, {twin});
@@ -177,8 +176,12 @@ SCENARIO("a rule to the resolver asks for names of the list, or widens") {
   CHECK_EQ(outcome(on_dns(R"(,"rules":{"dns":[{"matchName":"api.example.com"}]})")), "passes");
   CHECK_EQ(outcome(on_dns(R"(,"rules":{"dns":[{"matchName":"api.example.com"},{"matchName":"b.example"}]})")), widens);
   THEN("no toPorts, and no names, are no restriction") {
-    CHECK_EQ(outcome(to_resolver("null")), widens);
-    CHECK_EQ(outcome(to_resolver("[]")), widens);
+    // On all ports they would be beyond the configuration in any case: it is the names that are told.
+    for (const auto* none : {"null", "[]"}) {
+      const auto got = with_rule(configured, to_resolver(none));
+      CHECK_EQ(got.outcome, widens);
+      CHECK_EQ(to_string(got.findings.at(0).reason), "dns-names");
+    }
     CHECK_EQ(outcome(on_dns(R"(,"rules":{"dns":[]})")), widens);
     CHECK_EQ(outcome(on_dns(R"(,"rules":{})")), widens);
     CHECK_EQ(outcome(on_dns(R"(,"rules":{"dns":[{"matchName":"api.example.com","matchPattern":"*"}]})")), widens);
@@ -203,7 +206,9 @@ SCENARIO("all of kube-system on DNS's port has the resolver in it") {
   const auto configured = static_object({"api.example.com"}, only_names);
   const auto wide = core_policy("dns", R"([{"to":[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"kube-system"}}}],
                                             "ports":[{"protocol":"UDP","port":53}]}])"_json_text);
-  CHECK_EQ(judge(allowance_of(configured), {wide}, {configured.manifest}).outcome, widens);
+  const auto got = judge(allowance_of(configured), {wide}, {configured.manifest});
+  CHECK_EQ(got.outcome, widens);
+  CHECK_EQ(to_string(got.findings.at(0).reason), "dns-names");
 }
 
 // [E 122]
@@ -319,6 +324,21 @@ SCENARIO("a host is allowed for its TLS server name only") {
   CHECK_EQ(named(R"(,"serverNames":["b.example"])"), widens);
   CHECK_EQ(named(R"(,"serverNames":["api.example.com","b.example"])"), widens);
   CHECK_EQ(named(R"(,"serverNames":[])"), widens);
+}
+
+SCENARIO("each host that a rule names is allowed on each port of the rule") {
+  auto configured = static_object({"a.example", "b.example"}, only_443);
+  configured.manifest["spec"]["egress"][2]["toPorts"][0]["ports"][0]["port"] = "80";
+  const auto naming = [&](const char* names, const char* ports) {
+    const auto got = with_rule(configured, json{{"toFQDNs", json::parse(names)}, {"toPorts", {{{"ports", json::parse(ports)}}}}});
+    return got.findings.empty() ? got.outcome : got.outcome + " " + got.findings[0].path;
+  };
+  const auto* on_443 = R"([{"port":"443","protocol":"TCP"}])";
+  CHECK_EQ(naming(R"([{"matchName":"a.example"},{"matchName":"a.example"}])", on_443), "passes");
+  CHECK_EQ(naming(R"([{"matchName":"a.example"},{"matchName":"b.example"},{"matchName":"a.example"}])", on_443),
+           "policy-widens-egress spec.egress[0].toFQDNs[1]");
+  CHECK_EQ(naming(R"([{"matchName":"a.example"}])", R"([{"port":"443","protocol":"TCP"},{"port":"80","protocol":"TCP"}])"),
+           "policy-widens-egress spec.egress[0].toFQDNs[0]");
 }
 
 SCENARIO("blocks of Cilium rules are compared as those of core ones") {

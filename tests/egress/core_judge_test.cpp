@@ -1,6 +1,7 @@
 #define CAF_SUITE core_judge
 
 #include "tests/egress/policies.hpp"
+#include "tests/egress/shipped.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
 
@@ -48,9 +49,19 @@ SCENARIO("a rule without destinations beside deny-all widens") {
 }
 
 // [E 80]
-SCENARIO("DNS to the resolver's pods only is narrower than to all of kube-system") {
-  const auto rule = json{{"to", {kube_dns()}}, {"ports", dns_ports()}}.dump();
-  CHECK_EQ(with_rule(deny_all_object(), rule.c_str()).outcome, "passes");
+SCENARIO("the DNS rule of the shipped baseline is narrower than that to all of kube-system") {
+  auto baseline = paddock::test::shipped("NetworkPolicy", "namzu-sandbox-baseline");
+  const auto path_beside = [&](const policy_object& configured) {
+    const auto got = beside(configured, {baseline});
+    return got.findings.empty() ? got.outcome : got.findings[0].path;
+  };
+  // Its second rule stands for what an operator lists there.
+  CHECK_EQ(path_beside(deny_all_object()), "spec.egress[1].to[0]");
+  for (const auto& x : {public_internet_object(), allow_all_object()})
+    CHECK_EQ(path_beside(x), "passes");
+  baseline["spec"]["egress"].erase(1);
+  CHECK_EQ(path_beside(deny_all_object()), "passes");
+  CHECK_EQ(path_beside(no_network_object()), "spec.egress[0]");
 }
 
 // [E 81] [E 82] [E 83]

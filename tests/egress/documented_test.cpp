@@ -1,7 +1,7 @@
 #define CAF_SUITE documented
 
 #include "tests/egress/configured.hpp"
-#include "tests/egress/yaml_json.hpp"
+#include "tests/egress/shipped.hpp"
 #include "tests/support/check_json.hpp"
 #include "tests/support/text_file.hpp"
 
@@ -29,7 +29,7 @@ egress_config config_above(const std::string& text) {
   for (const auto& line : lines_of(text))
     if (line.starts_with("#   "))
       config += line.substr(4) + "\n";
-  return configured(json_of(YAML::Load(config)).dump());
+  return configured(paddock::test::yaml_object(config).dump());
 }
 
 /// What stands in the fenced blocks of a page that begin with ```word.
@@ -56,7 +56,7 @@ SCENARIO("the policies that are shipped are what the configurations above them m
   for (const auto& file : fs::directory_iterator{PADDOCK_ROOT "/deploy/egress/policies"}) {
     auto text = paddock::test::text_of(file.path().string());
     CAF_MESSAGE(file.path().filename().string());
-    CHECK_JSON(json_of(YAML::Load(text)), translated(config_above(text)).manifest);
+    CHECK_JSON(paddock::test::yaml_object(text), translated(config_above(text)).manifest);
     ++seen;
   }
   CHECK_EQ(seen, 4);
@@ -67,6 +67,6 @@ SCENARIO("every configuration of the documentation is read, and means a policy")
   CHECK_EQ(blocks.size(), 5u);
   for (const auto& block : blocks) {
     CAF_MESSAGE(block);
-    CHECK(!translated(configured(json_of(YAML::Load(block)).dump()), {"a.example"}).manifest.empty());
+    CHECK(!translated(configured(paddock::test::yaml_object(block).dump()), {"a.example"}).manifest.empty());
   }
 }

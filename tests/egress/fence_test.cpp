@@ -250,6 +250,15 @@ SCENARIO("a binding of another policy is refused") {
   CHECK_EQ(problem_after(binding, drop("/spec", "policyName")), "policy-name" + of_binding);
 }
 
+SCENARIO("a binding that lets writes through without its parameter is refused") {
+  const auto with_param = [](json action) {
+    return set("/spec/paramRef", {{"name", "limits"}, {"namespace", "platform"}, {"parameterNotFoundAction", std::move(action)}});
+  };
+  CHECK_EQ(problem_after(binding, with_param("Allow")), "param-ref" + of_binding);
+  CHECK_EQ(problem_after(binding, with_param(nullptr)), "param-ref" + of_binding);
+  CHECK_EQ(problem_after(binding, with_param("Deny")), "passes");
+}
+
 // [E 198]
 SCENARIO("a binding must be known to reach the namespace of the sandboxes") {
   const auto no = "match-resources" + of_binding;

@@ -301,6 +301,20 @@ SCENARIO("a policy of Cilium of another shape cannot be judged") {
   CHECK_EQ(cilium_rule({{"fromCIDRSet", {{{"cidrGroupRef", "g"}}}}}).refusal, "not-evaluable");
 }
 
+SCENARIO("a kind of source that is not known here may be everyone") {
+  const auto no = cilium_rule({{"fromEndpoints", {host_endpoint}}, {"fromEverywhere", {json::object()}}});
+  CHECK_EQ(no.refusal, "not-evaluable");
+  CHECK(no.details.find("ingress[0].fromEverywhere is not understood") != std::string::npos);
+  CHECK_EQ(cilium_rule({{"fromEntities", {"world"}}, {"fromEverywhere", {json::object()}}}).refusal, "port-open");
+  CHECK_EQ(cilium_rule({{"fromEndpoints", {host_endpoint}}, {"fromRequires", {host_endpoint}}}).refusal, "passes");
+}
+
+SCENARIO("what no server stores cannot be judged") {
+  CHECK_EQ(rule({{"ports", {port(0)}}}), "not-evaluable");
+  const auto odd = named("odd", {{"podSelector", json::object()}, {"policyTypes", {"ingress"}}, {"ingress", {json::object()}}});
+  CHECK_EQ(judge({baseline(), odd}).refusal, "not-evaluable");
+}
+
 // [E 284]
 SCENARIO("every source of a rule of Cilium is read before one is judged") {
   const auto no = cilium_rule({{"fromEndpoints", {host_endpoint}}, {"fromCIDR", "10.0.0.0/8"}});

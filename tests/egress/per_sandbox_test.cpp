@@ -1,5 +1,6 @@
 #define CAF_SUITE per_sandbox
 
+#include "base/flows/unthrown.hpp"
 #include "egress/flows/granted_union.hpp"
 #include "egress/translate.hpp"
 #include "tests/egress/grants.hpp"
@@ -390,6 +391,63 @@ SCENARIO("what was written for a Sandbox that is another one by now is taken bac
   CHECK(!x.objects.contains(grant_cluster::policies + "/namzu-sbx-S1"));
 }
 
+namespace {
+
+/// A grant to workspace S1 whose caller waits no longer once the policy was written: it withdraws, or its time is up.
+grant_end abandoned(grant_cluster& x, bool withdraws, const std::string& standing = "S1") {
+  const auto whose = x.workspace();
+  static_cast<void>(x.workspace(standing));
+  const auto checks = x.checks_of(whose);
+  auto flow = paddock::test::start_flow(x.context, unthrown(set_network_policy(x.on, checks, whose, one_host, x.until())));
+  x.intercept = [&](const k8s::call& what) -> std::optional<grant_cluster::reply> {
+    if (what.method != "POST")
+      return std::nullopt;
+    auto got = x.answer(what);
+    if (withdraws)
+      flow.cancel();
+    else
+      x.time.advance(std::chrono::seconds{31});
+    return got;
+  };
+  paddock::test::run_until(x.context, [&] { return flow.done(); });
+  return flow.get();
+}
+
+} // namespace
+
+// [W 284]
+SCENARIO("what was written for a Sandbox that is another one by now is taken back also when nobody waits any more") {
+  for (const auto withdraws : {true, false}) {
+    auto x = grant_cluster{};
+    const auto end = abandoned(x, withdraws, "S2");
+    CHECK(end.landed);
+    CHECK_EQ(error_of<owner_replaced>(end.answer).clean_up, "done");
+    CHECK_EQ(x.sent(), (std::vector<std::string>{"POST ciliumnetworkpolicies", "GET namzu-ws-desk", "DELETE namzu-sbx-S1"}));
+    CHECK(!x.objects.contains(grant_cluster::policies + "/namzu-sbx-S1"));
+  }
+}
+
+SCENARIO("a grant that nobody waits for is proved no further, and stays while its owner stands") {
+  for (const auto withdraws : {true, false}) {
+    auto x = grant_cluster{};
+    const auto end = abandoned(x, withdraws);
+    CHECK(end.landed);
+    const auto& no = error_of<k8s::failure>(end.answer);
+    CHECK(withdraws ? std::holds_alternative<k8s::cancelled>(no) : std::holds_alternative<k8s::api_timeout>(no));
+    CHECK_EQ(x.sent(), (std::vector<std::string>{"POST ciliumnetworkpolicies", "GET namzu-ws-desk"}));
+    CHECK(x.objects.contains(grant_cluster::policies + "/namzu-sbx-S1"));
+  }
+}
+
+SCENARIO("an owner that cannot be read leaves the grant, and is not read again while the caller waits") {
+  auto x = grant_cluster{};
+  const auto whose = x.workspace();
+  x.intercept = on("GET", "/namzu-ws-desk", [](const k8s::call& what) { return status(what, 500); });
+  static_cast<void>(error_of<k8s::failure>(x.set(whose, one_host)));
+  CHECK(x.landed);
+  CHECK_EQ(x.sent(), (std::vector<std::string>{"POST ciliumnetworkpolicies", "GET namzu-ws-desk"}));
+}
+
 SCENARIO("a grant that cannot be taken back is told as such") {
   struct row {
     std::function<grant_cluster::reply(const k8s::call&)> answer;
@@ -453,7 +511,7 @@ SCENARIO("a fence that may not be read is told with the file that mends it") {
 SCENARIO("a fence that is applied after a refusal is found by the next call") {
   auto x = grant_cluster{};
   const auto kept = x.objects.extract(fence_policy);
-  CHECK(!x.set(x.claim(), one_host).has_value());
+  static_cast<void>(error_of<fence_missing>(x.set(x.claim(), one_host)));
   x.objects[fence_policy] = kept.mapped();
   CHECK(x.set(x.claim(), one_host).has_value());
 }
@@ -475,7 +533,7 @@ SCENARIO("a fence that cannot be read for another reason fails as it does, and i
 SCENARIO("a fence that bounds somebody else, or nobody by name, is refused where an identity is configured") {
   for (const auto& conditions : {json{{{"name", "host"}, {"expression", "request.userInfo.username == 'another'"}}}, json(nullptr)}) {
     auto x = grant_cluster{};
-    x.objects.at(fence_policy)["spec"]["matchConditions"] = conditions;
+    x.objects.at(fence_policy)["spec"].merge_patch({{"matchConditions", conditions}}); // null: there are none
     auto whose = x.claim();
     whose.how.host_identity = "system:serviceaccount:namzu-sandboxes:namzu-sandbox-host";
     const auto got = x.set(whose, one_host);

@@ -129,6 +129,13 @@ SCENARIO("a probe that fails says so, and not that the guest is privileged") {
   CHECK(says(judged(killed), "ended by SIGKILL"));
 }
 
+SCENARIO("what a guest prints that is no text is shown as text") {
+  const auto mark = std::string{"\xef\xbf\xbd"};
+  CHECK(says(judged(said(status_with({{"CapEff", "0\xff"}}))), "CapEff is malformed: \"0" + mark + "\""));
+  // Cut in the middle of a character.
+  CHECK(says(judged(said("", 1, std::string(39, 'x') + "\xc3\xa9")), "(" + std::string(39, 'x') + mark + ")"));
+}
+
 // [E 301]
 SCENARIO("a probe that cannot be run tells why, and what was to be run") {
   auto seen = probe_outcome{};
