@@ -153,12 +153,19 @@ private:
   std::size_t document_ = 0;
 };
 
-/// Where a character stands that neither YAML nor JSON has outside of an escape, or a line that ends as no reader of both expects.
-std::optional<std::size_t> control_in(std::string_view text) {
+/// Where a character stands that neither YAML nor JSON has outside of an escape, or that readers do not take alike: to some it ends a line
+/// (and a comment), to some it is nothing.
+std::optional<std::size_t> odd_character_in(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  constexpr std::string_view line_separator = "\xE2\x80\xA8";
+  constexpr std::string_view paragraph_separator = "\xE2\x80\xA9";
   for (auto i = std::size_t{0}; i < text.size(); ++i) {
-    const auto x = text[i];
-    const auto is_end = x == '\r' && text.substr(i + 1).starts_with('\n');
-    if ((x >= 0 && x < ' ' && x != '\t' && x != '\n' && !is_end) || x == 0x7f)
+    const auto x = static_cast<unsigned char>(text[i]);
+    const auto rest = text.substr(i);
+    const auto is_control = x < ' ' ? x != '\t' && x != '\n' && !rest.starts_with("\r\n") : x == 0x7f;
+    const auto is_upper_control = x == 0xc2 && static_cast<unsigned char>(rest[1]) < 0xa0; // next line among them
+    const auto is_mark = i != 0 && rest.starts_with(byte_order_mark);
+    if (is_control || is_upper_control || is_mark || rest.starts_with(line_separator) || rest.starts_with(paragraph_separator))
       return i;
   }
   return std::nullopt;
@@ -204,8 +211,9 @@ tl::expected<std::vector<document>, refusal> read_documents(std::string_view tex
     return tl::unexpected{refusal{1, "is larger than " + std::to_string(largest_text / 1024 / 1024) + " MiB"}};
   if (!is_utf8(text))
     return tl::unexpected{refusal{1, "is not UTF-8"}};
-  if (const auto at = control_in(text))
-    return tl::unexpected{refusal{1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, *at), '\n')), "has a control character"}};
+  if (const auto at = odd_character_in(text))
+    return tl::unexpected{refusal{1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, *at), '\n')),
+                                  "has a control character, or one that only some readers take for the end of a line"}};
   try {
     return hear(text, [] { return builder{}; }).got;
   } catch (const complaint& x) {

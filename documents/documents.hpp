@@ -38,7 +38,8 @@ inline constexpr std::size_t largest_text = 64 * 1024 * 1024;
 
 /// Reads any number of documents. A text that begins with a brace or a bracket is JSON, unless it is YAML all the same; one document
 /// may follow the other. Refused beside what is neither: a key that stands twice, merge keys, tags, keys that are no texts, what is
-/// nested too deep, aliases that stand for too much, control characters, and what is not UTF-8.
+/// nested too deep, aliases that stand for too much, control characters, characters that end a line to some readers, a further document
+/// on the line of its `---`, anchors with odd names, and what is not UTF-8.
 [[nodiscard]] tl::expected<std::vector<document>, refusal> read_documents(std::string_view text);
 
 /// A value of a document.

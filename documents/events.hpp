@@ -32,7 +32,7 @@ using listener = std::function<void(event)>;
 
 /// More levels than any object of Kubernetes has.
 inline constexpr std::size_t deepest = 100;
-/// How many values and keys all aliases of a text may stand for together.
+/// How many values and keys all aliases of a text may stand for together; their texts may have `largest_text`.
 inline constexpr std::size_t most_repeated = 100'000;
 
 /// Both throw `complaint` and what `to` throws. @pre `text` is UTF-8

@@ -1,9 +1,11 @@
+#include "documents/documents.hpp"
 #include "documents/events.hpp"
 #include "documents/scalar.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <istream>
 #include <map>
 #include <streambuf>
@@ -13,6 +15,8 @@
 namespace paddock::documents {
 
 namespace {
+
+constexpr std::string_view separator = "---";
 
 /// A stream over a text that is not copied.
 class text_buffer final : public std::streambuf {
@@ -32,10 +36,10 @@ class line_starts {
 public:
   explicit line_starts(std::string_view text) : text_(text) {
   }
-  bool begins_with(std::size_t line, std::string_view what) {
+  std::string_view from(std::size_t line) {
     for (; line_ < line && at_ < text_.size(); ++line_)
       at_ = std::min(text_.find('\n', at_), text_.size() - 1) + 1;
-    return text_.substr(at_).starts_with(what);
+    return text_.substr(at_);
   }
 
 private:
@@ -44,6 +48,16 @@ private:
   std::size_t line_ = 1;
 };
 
+/// `rest` from behind the `---`: whether its first line holds nothing but a comment.
+bool is_bare(std::string_view rest) {
+  const auto first = rest.find_first_not_of(" \t\r");
+  return first == std::string_view::npos || rest[first] == '\n' || rest[first] == '#';
+}
+
+bool is_of_anchor(char x) {
+  return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') || x == '-' || x == '_';
+}
+
 class teller final : public YAML::EventHandler {
 public:
   teller(std::string_view text, const listener& to) : lines_(text), to_(to) {
@@ -51,13 +65,22 @@ public:
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     // To the library whatever follows a complete value begins a document, even what it never gets past.
-    if (documents_++ != 0 && (mark.column != 0 || !lines_.begins_with(line_of(mark), "---")))
-      throw syntax_complaint{{line_of(mark), "is not YAML: this line belongs to nothing above it (a document begins with ---)"}};
+    if (documents_++ != 0) {
+      const auto rest = lines_.from(line_of(mark));
+      if (mark.column != 0 || !rest.starts_with(separator))
+        throw syntax_complaint{{line_of(mark), "is not YAML: this line belongs to nothing above it (a document begins with ---)"}};
+      if (!is_bare(rest.substr(separator.size())))
+        throw complaint{line_of(mark), "has a document on the line of its ---, which some readers pass over: begin it on the next line"};
+    }
     repeatable_.clear();
     recorded_.clear();
     begun_ = false;
   }
   void OnDocumentEnd() override {
+  }
+  void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
+    if (!std::ranges::all_of(name, is_of_anchor))
+      throw complaint{line_of(mark), "has the anchor " + name + ", which readers take for different ones: use letters, digits, - and _"};
   }
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -91,6 +114,9 @@ public:
         throw complaint{line, "has aliases for more than " + std::to_string(most_repeated) + " values"};
       auto x = recorded_[i];
       x.line = line;
+      repeated_text_ += x.what.is_string() ? x.what.get_ref<const std::string&>().size() : 0;
+      if (repeated_text_ > largest_text)
+        throw complaint{line, "has aliases for more than " + std::to_string(largest_text / 1024 / 1024) + " MiB of text"};
       tell(std::move(x));
     }
     placed();
@@ -185,6 +211,7 @@ private:
   std::vector<event> recorded_;                                              // of values with an anchor
   std::size_t recording_ = 0;                                                // how many of them are open
   std::size_t repeated_ = 0;
+  std::size_t repeated_text_ = 0;
   std::size_t documents_ = 0;
   std::size_t depth_ = 0;
   bool begun_ = false;

@@ -64,6 +64,22 @@ SCENARIO("what not everyone reads alike is refused by its line") {
   CHECK(is_refused("a: 1\n[b]: 2\n", 2, "key that is no text"));
   CHECK(is_refused("a: 1\n~: 2\n", 2, "key that is nothing"));
   CHECK(is_refused("a: &x 1\n*x : 2\n", 2, "alias for a key"));
+  CHECK(is_refused("a: 1\nb: &x:y 2\n", 2, "the anchor x:y"));
+  CHECK(is_refused("a: 1\n&x:y c : 2\n", 2, "the anchor x:y"));
+}
+
+SCENARIO("what only some readers take for the end of a line is refused, so that nobody reads a member in a comment of another") {
+  for (const auto* end : {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9", "\xEF\xBB\xBF", "\xC2\x9B", "\r", "\x0C"}) {
+    CHECK(is_refused("a: 1\n# no" + std::string{end} + "b: 2\n", 2, "control character"));
+    CHECK(is_refused("{\"a\":\n\"" + std::string{end} + "\"}", 2, "control character"));
+  }
+  CHECK_EQ(read("a: \"\\u2028\"\nb: \"\xC2\xA0\xE2\x80\xA7\"\n"), "1: {\"a\":\"\xE2\x80\xA8\",\"b\":\"\xC2\xA0\xE2\x80\xA7\"}");
+}
+
+SCENARIO("a further document that some readers pass over is refused") {
+  CHECK(is_refused("a: 1\n--- {b: 2}\n", 2, "on the line of its ---"));
+  CHECK(is_refused("a: 1\n--- |\n x\n", 2, "on the line of its ---"));
+  CHECK_EQ(read("--- {a: 1}\n---\t # x\r\nb: 2\n---\r\nc: 3\n"), R"(1: {"a":1} | 3: {"b":2} | 5: {"c":3})");
 }
 
 SCENARIO("a scalar in doubt is told with its place, and its text stands for it") {
@@ -123,6 +139,9 @@ SCENARIO("nesting and aliases are bounded") {
   for (auto x = 'b'; x < 'k'; ++x)
     laughs += std::string{x} + ": &" + x + " [" + repeated(std::string{"*"} + static_cast<char>(x - 1) + ",", 10) + "]\n";
   CHECK(is_refused(laughs, 5, "aliases for more than 100000 values"));
+  const auto long_text = "a: &a " + std::string(1024 * 1024, 'x') + "\nb:\n";
+  CHECK(read_documents(long_text + repeated("- *a\n", 64)));
+  CHECK(is_refused(long_text + repeated("- *a\n", 65), 67, "aliases for more than 64 MiB of text"));
   CHECK(is_refused("a: &a [*a]\n", 1, "within what it stands for"));
   CHECK_EQ(read("a: &x {b: [1]}\nc: *x\nd: &s text\ne: [*s, *s]\n"), R"(1: {"a":{"b":[1]},"c":{"b":[1]},"d":"text","e":["text","text"]})");
   CHECK(is_refused(std::string(largest_text + 1, ' '), 1, "larger than"));
