@@ -5,6 +5,7 @@
 #include "egress/union_cache.hpp"
 #include "messages/error.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace paddock {
@@ -49,8 +50,9 @@ caf::result<void> egress_gate_state::verify(key what, egress::checked_pod which,
   const auto found = passes_.find(what);
   if (found != passes_.end() && found->second.passed)
     return caf::unit;
+  // A check that nobody waits for any more counts like one caller: it still runs.
   const auto waiting = std::transform_reduce(flights_.begin(), flights_.end(), std::size_t{0}, std::plus{},
-                                             [](const auto& x) { return x.second.waiting.size(); });
+                                             [](const auto& x) { return std::max(x.second.waiting.size(), std::size_t{1}); });
   if (waiting >= most_callers)
     return to_error(too_many_callers());
   auto promise = self_->make_response_promise<void>();

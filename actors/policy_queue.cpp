@@ -5,6 +5,7 @@
 #include "actors/translate.hpp"
 #include "messages/error.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace paddock {
@@ -15,13 +16,14 @@ constexpr std::size_t most_waiting = 256; // calls of one queue; more are refuse
 constexpr auto look_bound = std::chrono::seconds{30};
 /// When what stands is read after a write that nobody knows about: it may still arrive.
 constexpr std::array looks = {std::chrono::seconds{1}, std::chrono::seconds{5}, std::chrono::seconds{30}, std::chrono::seconds{90}};
+constexpr int most_renewals = 8; // of the looks by themselves; an API server that loses every write is not written to for ever
 
 problem queue_ends() {
-  return make_problem(verdict::refused, "OwnerGone", "the owner of the policy is gone, or its node stops; nothing was written");
+  return make_problem(verdict::refused, "OwnerGone", "the owner of the policy is gone, or its node stops; no policy was written");
 }
 
 problem session_over() {
-  return make_problem(verdict::refused, "SessionOver", "the fence ended before it was proved; nothing was written");
+  return make_problem(verdict::refused, "SessionOver", "the fence ended before it was proved; no policy was written");
 }
 
 /// Of a call that wrote: "nothing happened" would be wrong.
@@ -67,27 +69,33 @@ caf::result<void> policy_queue_state::allow(const policy_spec& what, caf::timesp
   auto meaning = egress::meaning_of(how_.whose, what.allowed_hosts);
   if (!meaning)
     return to_error(to_problem(meaning.error()));
-  if (queue_.size() >= most_waiting)
-    return to_error(too_many_callers());
-  auto waiting = self_->make_response_promise<void>();
-  push({grant{*std::move(meaning), waiting}, within(budget)});
-  return waiting;
+  return join(grant{*std::move(meaning)}, budget);
 }
 
 caf::result<void> policy_queue_state::check(caf::timespan budget) {
   if (stopping_)
     return to_error(queue_ends());
+  return join(look{}, budget);
+}
+
+caf::result<void> policy_queue_state::join(std::variant<grant, look> what, caf::timespan budget) {
   if (queue_.size() >= most_waiting)
     return to_error(too_many_callers());
   auto waiting = self_->make_response_promise<void>();
-  push({look{waiting}, within(budget)});
+  push({std::move(what), waiting, within(budget)});
   return waiting;
 }
 
 void policy_queue_state::look_again(std::uint64_t series) {
   if (series != series_ || stopping_)
     return;
-  push({look{std::nullopt, --looks_left_ == 0}, within(look_bound)});
+  const auto last = --looks_left_ == 0;
+  // One that is still in line sees what this one would.
+  const auto in_line = std::ranges::find_if(queue_, [](const auto& x) { return !x.waiting; });
+  if (in_line != queue_.end())
+    std::get<look>(in_line->what).last = last;
+  else
+    push({look{last}, std::nullopt, within(look_bound)});
 }
 
 void policy_queue_state::push(queued next) {
@@ -100,12 +108,13 @@ void policy_queue_state::pump() {
     return;
   under_way_ = std::move(queue_.front());
   queue_.pop_front();
-  const auto* looking = std::get_if<look>(&under_way_->what);
+  if (!under_way_->waiting)
+    under_way_->until = within(look_bound);
   if (under_way_->until.passed(world_.time))
     finish(call_expired());
-  else if (looking == nullptr)
+  else if (std::holds_alternative<grant>(under_way_->what))
     with_fence([this] { write(); });
-  else if (looking->waiting)
+  else if (under_way_->waiting)
     with_fence([this] { drop_predecessors(); });
   else
     read();
@@ -115,22 +124,18 @@ void policy_queue_state::finish(const std::optional<problem>& why) {
   auto done = std::move(*under_way_);
   under_way_.reset();
   at_fence_ = false;
-  auto* looked = std::get_if<look>(&done.what);
-  auto* waiting = looked == nullptr ? &std::get<grant>(done.what).waiting : looked->waiting ? &*looked->waiting : nullptr;
-  if (waiting != nullptr && why)
-    waiting->deliver(to_error(*why));
-  else if (waiting != nullptr)
-    waiting->deliver();
+  if (done.waiting && why)
+    done.waiting->deliver(to_error(*why));
+  else if (done.waiting)
+    done.waiting->deliver();
   quit_when_done();
   pump();
 }
 
 void policy_queue_state::refuse_all(const problem& why) {
   for (auto& x : std::exchange(queue_, {}))
-    if (auto* granting = std::get_if<grant>(&x.what))
-      granting->waiting.deliver(to_error(why));
-    else if (auto& waiting = std::get<look>(x.what).waiting)
-      waiting->deliver(to_error(why));
+    if (x.waiting)
+      x.waiting->deliver(to_error(why));
 }
 
 // -- what is under way ----------------------------------------------------------
@@ -140,23 +145,20 @@ void policy_queue_state::with_fence(std::function<void()> go_on) {
     return give_up(queue_ends());
   const auto ticket = ticket_ = world_.next_ticket();
   at_fence_ = true;
+  const auto heard = [this, ticket, asked = how_.fence, go_on = std::move(go_on)](const std::optional<problem>& why) {
+    if (!under_way_ || ticket != ticket_)
+      return;
+    // What a former FENCE says, whatever it is, says nothing about the present one.
+    if (asked != how_.fence)
+      return with_fence(go_on);
+    if (why)
+      return give_up(*why);
+    at_fence_ = false;
+    go_on();
+  };
   mail::ask(self_, how_.fence, caf::infinite, atom::prove_v, ticket, caf::timespan{under_way_->until.left(world_.time)})
-    .then(
-      [this, ticket, go_on] {
-        if (!under_way_ || ticket != ticket_)
-          return;
-        at_fence_ = false;
-        go_on();
-      },
-      [this, ticket, go_on, asked = how_.fence](const caf::error& why) {
-        if (!under_way_ || ticket != ticket_)
-          return;
-        // What a former FENCE refuses says nothing about the present one.
-        if (asked != how_.fence)
-          with_fence(go_on);
-        else
-          give_up(why.category() == caf::type_id_v<verdict> ? to_problem(why) : session_over());
-      });
+    .then([heard] { heard(std::nullopt); },
+          [heard](const caf::error& why) { heard(why.category() == caf::type_id_v<verdict> ? to_problem(why) : session_over()); });
 }
 
 template <class T>
@@ -189,8 +191,13 @@ void policy_queue_state::drop_predecessors() {
 }
 
 void policy_queue_state::land(const dropped_names& dropped) {
-  if (!dropped)
+  if (!dropped) {
+    // The own policy is among those that go where it has lost its owner.
+    if (meant_ && std::holds_alternative<egress::policy_write_unknown>(dropped.error()))
+      watch_for_late_writes();
     return give_up(to_problem(dropped.error()));
+  }
+  std::get<look>(under_way_->what).removed = !dropped->empty();
   for (const auto& x : *dropped)
     mail::tell(self_, how_.watcher, atom::noted_v, policy_event{"dropped", x, "it was granted to a predecessor of the same name"});
   read();
@@ -212,7 +219,7 @@ void policy_queue_state::land(const found_policy& found) {
 }
 
 void policy_queue_state::land(const egress::write_end& end) {
-  if (end.policy == egress::landing::unknown && !stopping_)
+  if (end.policy == egress::landing::unknown)
     watch_for_late_writes();
   if (!end.answer && std::holds_alternative<egress::owner_replaced>(end.answer.error()))
     return owner_is_gone(end.answer.error());
@@ -231,11 +238,16 @@ void policy_queue_state::give_up(const problem& why) {
       tell("failed", looked->difference + ", and it could not be put right: " + why.message);
     else if (looked->last)
       tell("failed", "nobody knows whether it is as it was meant: " + why.message);
+    if (looked->removed)
+      return finish(after_write(why, egress::landing::landed));
   }
   finish(why);
 }
 
 void policy_queue_state::watch_for_late_writes() {
+  renewals_ = under_way_->waiting ? 0 : renewals_ + 1;
+  if (stopping_ || renewals_ > most_renewals)
+    return;
   ++series_;
   looks_left_ = looks.size();
   for (const auto pause : looks)

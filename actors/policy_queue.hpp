@@ -40,16 +40,16 @@ private:
   /// A call that says what is meant from now on.
   struct grant {
     egress::meant_policy meaning;
-    promise waiting;
   };
   /// A look at what stands.
   struct look {
-    std::optional<promise> waiting{}; // absent: nobody asked
-    bool last = false;                // no other one follows by itself
-    std::string difference{};         // what is put right
+    bool last = false;        // no other one follows by itself
+    bool removed = false;     // of predecessors something was
+    std::string difference{}; // what is put right
   };
   struct queued {
     std::variant<grant, look> what;
+    std::optional<promise> waiting; // absent: a look that nobody asked for; its time begins when it does
     deadline until;
   };
 
@@ -57,6 +57,7 @@ private:
 
   caf::result<void> allow(const policy_spec& what, caf::timespan budget);
   caf::result<void> check(caf::timespan budget);
+  caf::result<void> join(std::variant<grant, look> what, caf::timespan budget);
   void look_again(std::uint64_t series);
   void push(queued next);
   void pump();
@@ -98,6 +99,7 @@ private:
   std::optional<egress::meant_policy> meant_; // absent: nothing was written yet
   std::uint64_t series_ = 0;                  // of the looks after a write that nobody knows about
   std::size_t looks_left_ = 0;
+  int renewals_ = 0; // of the looks, since somebody asked, by writes of the queue's own
   bool stopping_ = false;
 };
 

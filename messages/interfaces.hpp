@@ -111,7 +111,8 @@ namespace paddock {
 /// The EGRESS GATE: what an operator applies is proved here before a sandbox begins ([E] 3.11, 6.2). One for each backend. Who asks the
 /// same at the same time shares one check, each within a time of its own. The named object is proved once; a union that passed stands for
 /// five minutes from its start, for all pods whose labels differ in the per-sandbox one only; an ingress that passed stands for good.
-/// What was refused is not remembered. The number is the caller's ticket. INTERNAL, never in another process.
+/// What was refused is not remembered. For tasks: of a workspace everything is proved anew on every call ([E] 3.1). The number is the
+/// caller's ticket. INTERNAL, never in another process.
 using egress_gate_actor = caf::typed_actor<caf::result<void>(atom::verify, named_object_question, std::uint64_t, caf::timespan),
                                            caf::result<void>(atom::verify, union_question, std::uint64_t, caf::timespan),
                                            caf::result<void>(atom::verify, ingress_question, std::uint64_t, caf::timespan),
@@ -127,14 +128,16 @@ using policy_watcher_actor = caf::typed_actor<caf::result<void>(atom::noted, pol
 
 /// The POLICY QUEUE: the order of writes to the per-sandbox policy of one owner uid ([E] 5, [W] P7, P8). Calls never overlap, and a failed
 /// one does not hold up the next. It remembers what it last meant, looks again 1, 5, 30 and 90 s after a write that nobody knows about,
-/// puts right what differs and says so. A policy that it never wrote it leaves alone, and says so. It ends with its owner.
+/// puts right what differs and says so. Where nobody knows whether it was put right it looks again as often, eight times in a row at
+/// most. A policy that it never wrote it leaves alone, and says so. It ends with its owner.
 /// INTERNAL, never in another process.
 using policy_queue_actor = caf::typed_actor<
   // Lets the sandbox reach these hosts, instead of what it was granted before. Hosts that are none are refused before the call takes its
   // place in the queue. The answer proves that the policy stands as meant and that the others that select the pod make it no wider.
   caf::result<void>(atom::allow, policy_spec, caf::timespan),
   // Removes what predecessors of the same name were granted, then puts right what differs. For after a bind, and whenever a policy
-  // has changed. A policy that the queue never wrote is no failure.
+  // has changed. A policy that the queue never wrote is no failure. One that somebody else changes again and again is put right once
+  // for each check: how often that is lies with who asks.
   caf::result<void>(atom::check, caf::timespan),
   // The session has another FENCE from now on.
   caf::result<void>(atom::moved, fence_actor),

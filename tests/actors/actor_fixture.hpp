@@ -70,6 +70,7 @@ struct actor_fixture : fakes, test_coordinator_fixture<actor_config> {
     sched.run();
   }
   using test_coordinator_fixture<actor_config>::run;
+  using answer = std::shared_ptr<answer_of<caf::unit_t>>; // of a question that is answered with nothing but success
 
   template <class Handle>
   Handle keep(Handle x) {
@@ -96,6 +97,13 @@ struct actor_fixture : fakes, test_coordinator_fixture<actor_config> {
     spawned.push_back(caf::actor_cast<caf::actor>(asker));
     sched.run();
     return out;
+  }
+
+  /// Lets time pass for the actors' clock and for `time`.
+  void pass(caf::timespan by) {
+    time.at += by;
+    sched.advance_time(by);
+    sched.run();
   }
 
   /// A session that runs on pod P1 of Sandbox S1.

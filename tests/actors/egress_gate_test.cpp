@@ -25,7 +25,6 @@ egress::egress_error wide() {
 }
 
 struct fixture : gate_fakes, actor_fixture {
-  using answer = std::shared_ptr<answer_of<caf::unit_t>>;
   using labels = std::map<std::string, std::string>;
 
   fixture() {
@@ -45,11 +44,6 @@ struct fixture : gate_fakes, actor_fixture {
   }
   void fail(std::size_t nth) {
     port.asked.at(nth).to(tl::unexpected{wide()});
-    sched.run();
-  }
-  void pass(caf::timespan by) {
-    time.at += by;
-    sched.advance_time(by);
     sched.run();
   }
   static std::string outcome(const answer& x) {
@@ -175,6 +169,20 @@ SCENARIO("a caller may leave, and each has a time of its own") {
   CHECK_EQ(outcome(other), "waits");
   pass(10s);
   CHECK_EQ(outcome(other), "OutOfTime");
+}
+
+SCENARIO("more callers than a gate lets wait are refused, and a check that runs for nobody counts like one") {
+  for (auto patient : {true, false}) {
+    auto gate = make_gate();
+    const auto before = port.asked.size();
+    for (auto i = std::size_t{0}; i < most_callers; ++i)
+      verify(gate, union_question{labels{{"app", patient ? "a" : std::to_string(i)}}, "pod"}, patient ? 1h : 1s);
+    pass(1s);
+    CHECK_EQ(outcome(verify(gate, union_question{labels{{"app", "b"}}, "pod"})), "TooManyWaiting");
+    CHECK_EQ(port.asked.size() - before, patient ? 1u : most_callers);
+    succeed(before);
+    CHECK_EQ(outcome(verify(gate, union_question{labels{{"app", "b"}}, "pod"})), "waits");
+  }
 }
 
 SCENARIO("a gate that ends withdraws what is under way") {

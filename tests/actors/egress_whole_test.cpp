@@ -48,7 +48,6 @@ struct egress_flows {
 };
 
 struct fixture : egress_flows, actor_fixture {
-  using answer = std::shared_ptr<answer_of<caf::unit_t>>;
   using labels = std::map<std::string, std::string>;
 
   fixture() {
@@ -172,14 +171,11 @@ SCENARIO("of two calls that overlap the second one writes after the first has se
     settle();
     CHECK_EQ(outcome(a), first_fails ? "Credential" : "done");
     CHECK_EQ(outcome(b), "done");
-    auto want = first_fails ? texts{"POST ciliumnetworkpolicies"}
-                            : texts{"POST ciliumnetworkpolicies", "GET " + policy, "GET networkpolicies?limit=500",
-                                    "GET ciliumnetworkpolicies?limit=500"};
-    const auto second =
-      texts{"POST ciliumnetworkpolicies", "GET " + policy, "GET networkpolicies?limit=500", "GET ciliumnetworkpolicies?limit=500"};
-    want.insert(want.end(), second.begin(), second.end());
-    if (!first_fails)
-      want.insert(want.begin() + 5, "PATCH " + policy);
+    const auto post = texts{"POST ciliumnetworkpolicies"};
+    const auto proof = texts{"GET " + policy, "GET networkpolicies?limit=500", "GET ciliumnetworkpolicies?limit=500"};
+    auto want = texts{};
+    for (const auto& part : first_fails ? std::vector{post, post, proof} : std::vector{post, proof, post, texts{"PATCH " + policy}, proof})
+      want.insert(want.end(), part.begin(), part.end());
     CHECK_EQ(host.sent(), want);
     const auto posts = host.api.sent("POST");
     REQUIRE_EQ(posts.size(), 2u);
@@ -197,6 +193,8 @@ SCENARIO("a third policy that lets the pod reach more fails the call, which name
   REQUIRE_EQ(outcome(call), "EgressPolicyUnion");
   // The policy was written, and stands.
   CHECK(call->why->how == verdict::failed);
+  CHECK(host.objects.contains(grant_cluster::policies + "/namzu-sbx-6f1d2a30-1111-4222-8333-444455556666"));
+  CHECK(call->why->message.find("CiliumNetworkPolicy/wide") != std::string::npos);
   const auto details = json::parse(call->why->details);
   CHECK_EQ(details["refusal"], "policy-widens-egress");
   const auto subject = details["subject"].get<std::string>();
@@ -236,6 +234,22 @@ SCENARIO("a grant that arrives late over the wire is taken away again") {
   pass(4s);
   CHECK(!host.objects.contains(grant_cluster::policies + "/namzu-sbx-S1"));
   CHECK_EQ(*events, texts{"taken-away namzu-sbx-S1"});
+}
+
+SCENARIO("of a write that breaks nobody knows whether it was sent") {
+  host.intercept = [](const k8s::call& x) -> std::optional<grant_cluster::reply> {
+    if (x.method == "GET")
+      return std::nullopt;
+    throw std::runtime_error{"broken"};
+  };
+  auto queue = make_queue(host.claim());
+  auto granted = grant(queue, {"a.example"});
+  settle();
+  CHECK_EQ(outcome(granted), "OutcomeUnknown");
+  CHECK(granted->why->how == verdict::unknown);
+  host.intercept = nullptr;
+  pass(1s);
+  CHECK_EQ(*events, texts{"put-back namzu-sbx-6f1d2a30-1111-4222-8333-444455556666"});
 }
 
 SCENARIO("a queue ends when its Sandbox is another one, and what it wrote is taken back") {

@@ -22,8 +22,6 @@ egress::egress_error missing() {
 }
 
 struct fixture : fence_fakes, actor_fixture {
-  using answer = std::shared_ptr<answer_of<caf::unit_t>>;
-
   fixture() {
     world.fences = &port;
   }
@@ -40,11 +38,6 @@ struct fixture : fence_fakes, actor_fixture {
   }
   void fail(std::size_t nth = 0) {
     port.proofs.at(nth).to(tl::unexpected{missing()});
-    sched.run();
-  }
-  void pass(caf::timespan by) {
-    time.at += by;
-    sched.advance_time(by);
     sched.run();
   }
   static std::string outcome(const answer& x) {
@@ -123,6 +116,16 @@ SCENARIO("a caller that has no end of time is bound by the proof's own") {
   CHECK_EQ(outcome(one), "waits");
   fail();
   CHECK_EQ(outcome(one), "AdmissionFenceMissing");
+}
+
+SCENARIO("more callers than a fence lets wait are refused") {
+  auto fence = make_fence();
+  for (auto i = std::size_t{0}; i < most_callers; ++i)
+    prove(fence, i + 1);
+  auto one_too_many = prove(fence, most_callers + 1);
+  CHECK_EQ(outcome(one_too_many), "TooManyWaiting");
+  CHECK(one_too_many->why->how == verdict::refused);
+  CHECK_EQ(port.proofs.size(), 1u);
 }
 
 SCENARIO("a fence dies with its session") {

@@ -54,13 +54,14 @@ egress::write_end wide() {
 egress::write_end replaced() {
   return {landing::landed, tl::unexpected{egress::egress_error{egress::owner_replaced{"namzu-ws-desk", "S1", "S2", "done"}}}};
 }
+k8s::failure forbidden() {
+  return k8s::credential_failure{"GET", "/cnp", 403};
+}
 k8s::failure down() {
   return k8s::api_timeout{"GET", "/cnp", 30s, true};
 }
 
 struct fixture : queue_fakes, actor_fixture {
-  using answer = std::shared_ptr<answer_of<caf::unit_t>>;
-
   fixture() {
     world.fences = &fences;
     world.policies = &port;
@@ -100,17 +101,12 @@ struct fixture : queue_fakes, actor_fixture {
     port.reads.back().to(std::move(object));
     sched.run();
   }
-  void not_read() {
-    port.reads.back().to(tl::unexpected{egress::egress_error{down()}});
+  void not_read(const k8s::failure& why = down()) {
+    port.reads.back().to(tl::unexpected{egress::egress_error{why}});
     sched.run();
   }
   void dropped(hosts names = {}) {
     port.drops.back().to(std::move(names));
-    sched.run();
-  }
-  void pass(caf::timespan by) {
-    time.at += by;
-    sched.advance_time(by);
     sched.run();
   }
   texts told() const {
@@ -226,6 +222,21 @@ SCENARIO("the present FENCE counts, also for a call that waits for a former one"
   REQUIRE_EQ(port.sets.size(), 1u);
   end_set(applied());
   CHECK_EQ(outcome(call), "done");
+}
+
+SCENARIO("what a former FENCE proves does not count for a call that waits for it") {
+  auto queue = make_queue(make_fence());
+  auto call = grant(queue, {"a.example"});
+  caf::anon_send(queue, atom::moved_v, make_fence());
+  sched.run();
+  fences.proofs.at(0).to({});
+  sched.run();
+  CHECK(port.log.empty());
+  REQUIRE_EQ(fences.proofs.size(), 2u);
+  fences.proofs[1].to(tl::unexpected{egress::egress_error{egress::fence_missing{}}});
+  sched.run();
+  CHECK_EQ(outcome(call), "AdmissionFenceMissing");
+  CHECK(port.log.empty());
 }
 
 SCENARIO("a FENCE that ended and has no successor refuses every write") {
@@ -440,6 +451,23 @@ SCENARIO("a later write that nobody knows about begins the looks anew") {
   CHECK_EQ(port.reads.size(), 5u);
 }
 
+SCENARIO("looks that are late for a long call are one, and it is taken") {
+  auto queue = make_queue();
+  grant(queue, {"a.example"});
+  end_set(unknown());
+  grant(queue, {"b.example"});
+  for (auto pause : {1s, 4s, 25s, 60s, 31s})
+    pass(pause);
+  CHECK(port.reads.empty());
+  end_set(applied());
+  REQUIRE_EQ(port.reads.size(), 1u);
+  CHECK(port.reads[0].until == (deadline{time, 30s}));
+  not_read();
+  CHECK_EQ(told(), texts{"failed"}); // it was the last one too
+  pass(1h);
+  CHECK_EQ(port.reads.size(), 1u);
+}
+
 SCENARIO("a look that cannot read says so only when no other one follows") {
   auto queue = make_queue();
   grant(queue, {"a.example"});
@@ -484,6 +512,35 @@ SCENARIO("where nobody knows whether it was put right the looks begin anew") {
   CHECK_EQ(port.reads.size(), 5u);
   pass(1h);
   CHECK_EQ(port.reads.size(), 5u);
+}
+
+SCENARIO("where every write is lost the looks end, until somebody asks") {
+  auto queue = make_queue();
+  grant(queue, {"a.example"});
+  end_set(unknown());
+  const auto lose_everything = [&] {
+    for (auto second = 0; second < 600; ++second) {
+      const auto reads = port.reads.size();
+      pass(1s);
+      if (port.reads.size() == reads)
+        continue;
+      found(object_of({"b.example"}));
+      end_set(unknown());
+    }
+  };
+  lose_everything();
+  // The first look of the first series and of the eight that follow, and the other three of the last one.
+  CHECK_EQ(port.sets.size(), 1u + 9u + 3u);
+  CHECK_EQ(told(), texts(12, "failed"));
+  auto asked = check(queue);
+  dropped();
+  found(object_of({"b.example"}));
+  end_set(unknown());
+  CHECK_EQ(outcome(asked), "OutcomeUnknown");
+  pass(1s);
+  found(object_of({"b.example"}));
+  end_set(applied());
+  CHECK_EQ(events->back().what, "put-back");
 }
 
 SCENARIO("a policy is not put right without a proof of the fence") {
@@ -531,6 +588,39 @@ SCENARIO("a check tells its caller what it could not do") {
   not_read();
   CHECK_EQ(outcome(second), "ApiTimeout");
   CHECK(events->empty());
+}
+
+SCENARIO("a check that removed something before it failed is no call of which nothing happened") {
+  for (const auto& names : {hosts{}, hosts{"namzu-sbx-S0"}}) {
+    auto queue = make_queue();
+    auto one = check(queue);
+    dropped(names);
+    not_read(forbidden());
+    CHECK_EQ(outcome(one), "Credential");
+    CHECK(one->why->how == (names.empty() ? verdict::refused : verdict::failed));
+  }
+}
+
+SCENARIO("after a removal that nobody knows about it looks whether its own policy is still there") {
+  auto queue = make_queue();
+  const auto lose_removal = [&] {
+    auto one = check(queue);
+    port.drops.back().to(
+      tl::unexpected{egress::egress_error{egress::policy_write_unknown{"DELETE", "/cnp", k8s::api_timeout{"DELETE", "/cnp", 30s, true}}}});
+    sched.run();
+    CHECK_EQ(outcome(one), "OutcomeUnknown");
+    CHECK(one->why->how == verdict::unknown);
+    pass(1s);
+  };
+  lose_removal();
+  CHECK(port.reads.empty()); // there is none that it wrote
+  grant(queue, {"a.example"});
+  end_set(applied());
+  lose_removal();
+  REQUIRE_EQ(port.reads.size(), 1u);
+  found(std::nullopt);
+  end_set(applied());
+  CHECK_EQ(told(), texts{"put-back"});
 }
 
 // -- the end --------------------------------------------------------------------------
