@@ -52,6 +52,15 @@ void describe(option_list& see, node_options& x) {
   see.option("agent-port", x.agent_port, "The port of the guest agent.").at_least(std::uint16_t{1});
   see.choice("agent-address", x.agent, {{"service", agent_address::service}, {"pod-ip", agent_address::pod_ip}},
              "How a guest is reached: through its Service, or at the address of its pod.");
+  see.path("egress", x.egress, "What sandboxes may reach, a file. Empty: nothing of it is verified or promised.");
+  see.choice("ingress", x.ingress,
+             {{"auto", ingress_check::automatic},
+              {"verified", ingress_check::verified},
+              {"core", ingress_check::core},
+              {"cilium", ingress_check::cilium},
+              {"unverified", ingress_check::unverified}},
+             "Whether a policy must close the agent's port: of the engine of egress (verified), of core or cilium, or unverified. auto: "
+             "verified, with the embedded cluster unverified.");
   see.option("epoch-base", x.epoch_base, "Added to the holder epochs of this node, so that they exceed those of an earlier system.");
   see.option("shards", x.shards, "How many shards the workspaces are spread over. The same on every node.").at_least(1).at_most(4096);
   see.path("data-dir", x.data_dir, "Where the embedded cluster keeps its state. Empty: in memory.");

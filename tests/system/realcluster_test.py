@@ -83,7 +83,7 @@ class RealCluster(SystemTest):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="paddock-test-")
         config = pathlib.Path(self.folder.name) / "paddock.yaml"
-        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\nready-timeout: 20s\n")
+        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\ningress: unverified\nready-timeout: 20s\n")
         self.node = Node(config=config).__enter__()
         self.controller = Controller(self.folder.name)
 

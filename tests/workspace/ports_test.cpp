@@ -60,6 +60,7 @@ struct fixture {
     auto x = settings{};
     x.name_space = "spaces";
     x.template_name = "small";
+    x.ingress.verify = false;
     return x;
   }
   static session asleep() {

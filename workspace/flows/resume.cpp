@@ -37,8 +37,8 @@ asio::awaitable<result<usable_template>> fetch_refresh(world& on, id which, over
 /// What the verb that resumes has proved of the network already.
 enum class proved_before { nothing, applied };
 
-/// What is proved of the network before anything is written ([W] 3.5 step 6). A verb that begins without knowing the workspace proves
-/// what an open does; else an open has, and the fence and the grants are proved anew.
+/// What is proved of the network before anything is written ([W] 3.5 step 6): the fence anew, and what former Sandboxes were granted. For
+/// a workspace of which this host has begun no session it is what an open proves.
 asio::awaitable<result<void>> prove_network(world& on, id which, session now, bool known, proved_before how, deadline until) {
   const auto applies = how == proved_before::nothing && !known;
   if (applies) {
@@ -78,7 +78,8 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
   if (now.template_name.empty())
     now.template_name = template_of(*object).value_or(how.template_name.empty() ? on.how.template_name : how.template_name);
   const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
-  const auto known = before.at != state::unknown;
+  // A session that this host has begun was proved when it was opened. Having suspended a workspace, or looked at one, proves nothing.
+  const auto known = before.claims_read;
   ok = co_await prove_network(on, which, now, known, proved, until);
   auto labels = labels_of(seen.pod_template);
   auto proved_for = std::optional<egress::label_map>{};
