@@ -6,7 +6,9 @@
 #include "workspace/ports.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace paddock {
@@ -23,6 +25,7 @@ struct actor_world {
   egress::fence_port* fences = nullptr;         // as the next two: null where the configuration says nothing of egress
   egress::gate_port* gates = nullptr;
   egress::policy_port* policies = nullptr;
+  std::optional<std::uint64_t> first_epoch{}; // of this node's holder epochs; absent: its writes carry none
   std::atomic<workspace::ticket> last_ticket{0};
 
   /// A ticket that no other transition or call of this node has.

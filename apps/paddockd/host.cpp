@@ -48,6 +48,8 @@ public:
     asked_{*transitions_, *inventory_, *calls_, time_, how_.how.template_name, how_.warn, watches_.get()},
     config_(how_.tls, 2),
     system_(config_) {
+    if (how_.how.fenced)
+      asked_.first_epoch = k8s::first_of(how_.how.epochs());
   }
 
   ~running_host() override {
