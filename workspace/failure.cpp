@@ -1,5 +1,7 @@
 #include "workspace/failure.hpp"
 
+#include "base/overloaded.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -71,6 +73,21 @@ struct kind_judge {
   }
   kind operator()(const write_unknown&) const {
     return kind::unknown;
+  }
+  kind operator()(const egress_refused& x) const {
+    return std::visit(overloaded{
+                        [](const egress::illegal_config&) { return kind::usage; },
+                        [](const egress::illegal_profile&) { return kind::usage; },
+                        [](const egress::illegal_per_sandbox&) { return kind::usage; },
+                        [](const egress::illegal_host&) { return kind::usage; },
+                        [](const egress::unenforceable_policy&) { return kind::usage; },
+                        [](const egress::narrowing_unsupported&) { return kind::usage; },
+                        [](const egress::policy_write_unknown&) { return kind::unknown; },
+                        [](const egress::owner_replaced&) { return kind::overtaken; },
+                        [this](const k8s::failure& e) { return (*this)(e); },
+                        [](const auto&) { return kind::refused; },
+                      },
+                      x.why);
   }
   // Something was written before the start failed, so "nothing happened" would be wrong whatever the cause.
   kind operator()(const start_failure& x) const {
@@ -176,6 +193,9 @@ struct namer {
   std::string operator()(const write_unknown&) const {
     return "OutcomeUnknown";
   }
+  std::string operator()(const egress_refused& x) const {
+    return std::string{egress::reason_of(x.why)};
+  }
   std::string operator()(const start_failure& x) const {
     return reason_of(x->why);
   }
@@ -253,6 +273,9 @@ struct teller {
   }
   std::string operator()(const write_unknown& x) const {
     return x.operation + ": a write was sent and its outcome is unknown: " + k8s::to_string(x.why);
+  }
+  std::string operator()(const egress_refused& x) const {
+    return egress::to_string(x.why);
   }
   std::string operator()(const start_failure& x) const {
     auto said = to_string(x->why);
@@ -414,6 +437,9 @@ struct fields {
   json operator()(const write_unknown& x) const {
     return {{"operation", x.operation}, {"cause", k8s::reason_of(x.why)}};
   }
+  json operator()(const egress_refused& x) const {
+    return egress::details_of(x.why);
+  }
   json operator()(const start_failure& x) const {
     auto got = details_of(x->why);
     got["cleanUp"] = x->clean_up;
@@ -429,6 +455,12 @@ struct fields {
 };
 
 } // namespace
+
+failure of_egress(egress::egress_error x) {
+  if (auto* of_api = std::get_if<k8s::failure>(&x))
+    return std::move(*of_api);
+  return egress_refused{std::move(x)};
+}
 
 kind kind_of(const failure& x) {
   return std::visit(kind_judge{}, x);
@@ -466,6 +498,26 @@ std::vector<std::string> all_reasons() {
     "OutcomeUnknown",
     "PinIncomplete",
     "GuestPinRefused",
+    // Of egress.
+    "UnenforceableEgressPolicy",
+    "EgressPolicyConfig",
+    "EgressNarrowingUnsupported",
+    "EgressProfileConfig",
+    "PerSandboxEgressConfig",
+    "NetworkPolicyHost",
+    "EgressPolicyNotApplied",
+    "EgressPolicyMismatch",
+    "EgressPolicyUnion",
+    "IngressPolicy",
+    "PodLabelNotObserved",
+    "PodLabelsRejected",
+    "AdmissionFenceMissing",
+    "AdmissionFenceUnreadable",
+    "AdmissionFenceNotEnforcing",
+    "PermittedHostsUnavailable",
+    "PermittedHostRefused",
+    "OwnerUidMissing",
+    "OwnerReplaced",
     // Of the API.
     "Credential",
     "AlreadyGone",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "egress/errors.hpp"
 #include "guest/failure.hpp"
 #include "k8s/failure.hpp"
 #include "k8s/uids.hpp"
@@ -141,6 +142,11 @@ struct pin_refused {
   std::optional<guest_boot_id> fresh;
 };
 
+/// What bounds the network of the workspace is not what the configuration says ([E] 8), or nobody can tell.
+struct egress_refused {
+  egress::egress_error why; // no failure of a request: that is one here, too
+};
+
 /// A start failed after its wake-up or POST: the object may be running ([W] P13, case 296). `clean_up` says what became of
 /// the attempt to suspend it: none, done, failed.
 struct start_failed;
@@ -148,12 +154,15 @@ struct start_failed;
 using failure =
   std::variant<illegal_argument, illegal_id, disk_refused, template_unusable, mismatch, suspended, suspend_timeout, precondition, replaced,
                identity_mismatch, destroyed, readiness_timeout, no_pod, ambiguous_pod, privilege_refused, write_unknown, pin_incomplete,
-               pin_refused, std::shared_ptr<const start_failed>, k8s::failure, guest::failure>;
+               pin_refused, egress_refused, std::shared_ptr<const start_failed>, k8s::failure, guest::failure>;
 
 struct start_failed {
   std::string clean_up;
   failure why;
 };
+
+/// What a check of egress came to, as a failure of the workspace.
+[[nodiscard]] failure of_egress(egress::egress_error x);
 
 template <class T>
 using result = tl::expected<T, failure>;

@@ -217,6 +217,7 @@ int main(int argc, char** argv) {
   how.how.name_space = options.cluster_namespace;
   how.how.template_name = options.template_name;
   how.how.agent_port = options.agent_port;
+  how.how.ingress.verify = false;
   how.how.ready_timeout = options.ready_timeout;
   how.how.ready_poll = options.ready_poll_interval;
   how.how.epoch_base = options.epoch_base;

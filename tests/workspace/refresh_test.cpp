@@ -48,7 +48,7 @@ json stored_pod_template(desk& x) {
 }
 
 usable_template present(desk& x) {
-  return *read_template(x.cluster.the_template, overlay_of(x.on.how, "tpl"));
+  return *read_template(x.cluster.the_template, overlay_of(x.on.how, x.which, "tpl"));
 }
 
 /// Renames the disk in the template, its device included.
