@@ -64,6 +64,8 @@ public:
            fences_.get(),          gates_.get(), policies_.get()},
     config_(how_.tls, 2),
     system_(config_) {
+    if (how_.how.fenced)
+      asked_.first_epoch = k8s::first_of(how_.how.epochs());
   }
 
   ~running_host() override {

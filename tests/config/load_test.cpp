@@ -111,12 +111,23 @@ SCENARIO("all that is wrong is said at once, in the order of the file, and chang
                              "p.yaml:7: context: expected text, found nothing",
                              "p.yaml:8: api-request-timeout: expected duration, at least 1s, at most 2147483647ms, found \"off\"",
                              "p.yaml:9: log-level: expected debug or info or warn or error, found \"loud\"",
-                             "p.yaml:10: epoch-base: expected whole number, found \"9007199254740992\"",
+                             "p.yaml:10: epoch-base: expected whole number, a non-negative safe integer, found \"9007199254740992\"",
                              "p.yaml:11: namespace: expected text, a DNS label, found \"A\""};
   CHECK_EQ(got, wanted);
   CHECK_EQ(x.shards, 64u);
   CHECK_EQ(x.ready_timeout.count(), 60'000);
   CHECK_EQ(x.cluster_namespace, "default");
+}
+
+// [W 5] the epochs of a node begin with its configuration: with a wrong one it ends before it asks anything
+SCENARIO("an epoch that is no safe integer is refused before a node starts") {
+  for (const auto* bad : {"1.5", "-1"}) {
+    auto x = node_options{};
+    CHECK_EQ(complaints(std::string{"epoch-base: "} + bad, x),
+             std::vector<std::string>{std::string{"p.yaml:1: epoch-base: expected whole number, a non-negative safe integer, found \""}
+                                      + bad + "\""});
+    CHECK_EQ(x.epoch_base, 0u);
+  }
 }
 
 SCENARIO("the bounds of a value belong to it") {

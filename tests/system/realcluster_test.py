@@ -119,6 +119,7 @@ class RealCluster(SystemTest):
         self.assertNotEqual(first["podUid"], second["podUid"])
         self.assertEqual(self.good(node.run("cat", "desk:a")), b"kept")
         self.assertEqual([x["workspace"] for x in node.json("ls")], ["desk"])
+        self.mend_the_epoch(node, second["sandboxUid"])
         # A newer holder has stamped it: nothing of ours is applied any more.
         api("PATCH", f"{SANDBOXES}/namzu-ws-desk", {"metadata": {"annotations": {"sandbox.namzu.ai/holder-epoch": "99999999"}}},
             "application/merge-patch+json")
@@ -127,6 +128,27 @@ class RealCluster(SystemTest):
         self.refused(node.run("rm", "desk", "--delete-disk"), 6, "WorkspacePrecondition")
         self.assertIsNotNone(api("GET", f"{SANDBOXES}/namzu-ws-desk"))
         self.assertIsNone(self.controller.failure)
+
+    def mend_the_epoch(self, node, uid):
+        def stamped(value):
+            api("PATCH", f"{SANDBOXES}/namzu-ws-desk", {"metadata": {"annotations": {"sandbox.namzu.ai/holder-epoch": value}}},
+                "application/merge-patch+json")
+
+        def epoch():
+            return api("GET", f"{SANDBOXES}/namzu-ws-desk")["metadata"]["annotations"].get("sandbox.namzu.ai/holder-epoch")
+
+        stamped("latest")
+        self.refused(node.run("suspend", "desk"), 6, "WorkspacePrecondition")
+        self.refused(node.run("reset-epoch", "desk", "--stored", "later", "--uid", uid), 6, "WorkspacePrecondition")
+        self.refused(node.run("reset-epoch", "desk", "--stored", "latest", "--uid", "another"), 6, "WorkspaceReplaced")
+        self.assertEqual(epoch(), "latest")
+        self.assertEqual(self.good(node.run("reset-epoch", "desk", "--stored", "latest", "--uid", uid)), b"replaced\n")
+        mended = int(epoch())
+        # Lost instead: the watch shows it, and the owner stamps it again.
+        stamped(None)
+        wait_for("it is stamped again", lambda: epoch() is not None)
+        self.assertEqual(int(epoch()), mended)
+        self.assertEqual(node.json("resume", "desk")["origin"], "adopted-running")
 
     def test_egress_is_proved_before_anything_is_made(self):
         folder = pathlib.Path(self.folder.name)

@@ -5,6 +5,7 @@
 #include "workspace/adopt_checks.hpp"
 #include "workspace/disks.hpp"
 #include "workspace/flows/adopt.hpp"
+#include "workspace/flows/authenticate.hpp"
 #include "workspace/flows/egress_proofs.hpp"
 #include "workspace/flows/fenced.hpp"
 #include "workspace/flows/start.hpp"
@@ -56,23 +57,25 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
   if (over)
     co_return end_with<opened>(std::move(before), withdrawal());
   auto usable = check(on.how);
+  if (usable)
+    usable = check_expected(how.expect);
   if (!usable)
     co_return end_with<opened>(std::move(before), usable.error());
   if (before.at == state::deleted)
     co_return end_with<opened>(std::move(before), destroyed{operation::resume, which.sandbox_name()});
-  if (before.at == state::running && !before.sandbox && !before.epoch) {
+  if (before.at == state::running && !before.sandbox && !before.epoch && !how.expect) {
     co_return transition<opened>{std::move(before), opened{origin::adopted_running}};
   }
   auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
   if (!object)
     co_return end_with<opened>(std::move(before), failure{object.error()});
   const auto seen = k8s::read_sandbox(*object);
-  if (how.expect && seen.uid != how.expect) {
-    auto why = not_the_expected(which, "sandbox-uid", *how.expect, seen.uid);
-    co_return end_with<opened>(std::move(before), std::move(why));
-  }
+  auto ok = result<void>{};
+  if (how.expect)
+    ok = co_await authenticate(on, which, *how.expect, how.expect_claims, *object, until);
   auto now = before;
-  auto ok = take_hold(on, which, operation::resume, now, *object);
+  if (ok)
+    ok = take_hold(on, which, operation::resume, now, *object);
   if (!ok)
     co_return end_with<opened>(std::move(before), ok.error());
   if (now.template_name.empty())
