@@ -1,12 +1,15 @@
 #pragma once
 
 #include "base/time.hpp"
+#include "egress/backend.hpp"
 #include "egress/ports.hpp"
 #include "k8s/watch_port.hpp"
 #include "workspace/ports.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace paddock {
@@ -20,9 +23,11 @@ struct actor_world {
   std::string template_name;                    // of an open that names none
   std::function<void(const std::string&)> warn; // one line for people; never a secret
   k8s::watch_port* watches = nullptr;           // null: nothing is watched, and readiness is read again and again
-  egress::fence_port* fences = nullptr;         // as the next two: null where the configuration says nothing of egress
+  const egress::backend* egress = nullptr;      // as the next three: null where the configuration says nothing of egress
+  egress::fence_port* fences = nullptr;         // null also without per-sandbox egress
   egress::gate_port* gates = nullptr;
-  egress::policy_port* policies = nullptr;
+  egress::policy_port* policies = nullptr;    // as `fences`
+  std::optional<std::uint64_t> first_epoch{}; // of this node's holder epochs; absent: its writes carry none
   std::atomic<workspace::ticket> last_ticket{0};
 
   /// A ticket that no other transition or call of this node has.

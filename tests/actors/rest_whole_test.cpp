@@ -211,7 +211,7 @@ SCENARIO("a destroy that keeps the disk quiesces, and one that deletes it does n
   REQUIRE(destroyed->value);
   CHECK_EQ(agent.count("quiesce"), 1u);
   REQUIRE(settled<opened_view>(atom::resume_v, open_spec{}, minute)->value);
-  REQUIRE(settled<caf::unit_t>(atom::remove_v, minute)->value);
+  REQUIRE(settled<caf::unit_t>(atom::remove_v, remove_spec{}, minute)->value);
   CHECK_EQ(agent.count("quiesce"), 1u);
   CHECK_EQ(agent.count("flush"), 1u);
   CHECK_EQ(host.sent("DELETE"), 1u);
