@@ -1,9 +1,11 @@
 #define CAF_SUITE event_view
 
+#include "embedded/event_expiry.hpp"
 #include "embedded/store_watch.hpp"
 #include "tests/embedded/api_world.hpp"
 
 using namespace paddock::test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -47,4 +49,16 @@ SCENARIO("an Event is one object in two forms, also in watches, tables and YAML"
   // -- and the other way round --
   CHECK_EQ(w.ask({"DELETE", young_form + "/b"}).status, 200u);
   CHECK_EQ(w.get(std::string{old_form} + "/b").status, 404u);
+}
+
+SCENARIO("of too many Events the oldest go first, whatever their names") {
+  api_world w;
+  w.make(old_form, event("z-first"));
+  w.now += 1s;
+  for (int i = 0; i < 10'000; ++i)
+    w.make(old_form, event("e-" + std::to_string(i)));
+  CHECK(!expire_events(w.objects, w.now));
+  CHECK_EQ(w.get(std::string{old_form} + "/z-first").status, 404u);
+  CHECK_EQ(w.get(std::string{old_form} + "/e-0").status, 200u);
+  CHECK_EQ(names_in(w.get(old_form).body).size(), 10'000u);
 }

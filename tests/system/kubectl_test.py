@@ -270,6 +270,31 @@ class Kubectl(unittest.TestCase):
         self.assertIn("hello", self.k("get", "events"))
         self.assertIn("hello", self.k("describe", "configmap", "c"))
 
+    def test_what_happens_to_a_pod_is_told_in_events(self):
+        self.k("create", "-f", "-", stdin=SANDBOX)
+        self.k("wait", "--for=condition=Ready", "sandbox/box", "--timeout=30s")
+        started = "reason=Started,involvedObject.name=box"
+        wait_for("the event", lambda: "Started" in self.k("get", "events", "--field-selector", started))
+        self.assertRegex(self.k("describe", "pod", "box"), r"Events:(?s:.*)Scheduled .*default-scheduler +Successfully assigned(?s:.*)Started .*kubelet")
+        if self.newer:
+            self.assertRegex(self.k("events", "--for", "pod/box"), "Normal +Scheduled +Pod/box +Successfully assigned .*/box to ")
+        self.assertIn("Started", self.k("get", "events.events.k8s.io", "-o", "jsonpath={.items[*].reason}"))
+        self.k("delete", "sandbox", "box")
+        self.gone("pod/box")
+        wait_for("the event", lambda: "Stopping container main" in self.k("get", "events"))
+
+    def test_what_keeps_a_pod_or_a_claim_waiting_is_told_in_events(self):
+        self.k("create", "-f", "-", stdin=POD.replace("restartPolicy", "nodeSelector: {no: such}\n  restartPolicy"))
+        self.k("create", "-f", "-", stdin="""
+apiVersion: extensions.agents.x-k8s.io/v1beta1
+kind: SandboxClaim
+metadata: {name: claim}
+spec: {warmPoolRef: {name: none}}
+""")
+        wait_for("the events", lambda: {"FailedScheduling", "WarmPoolNotFound"} <= set(
+            self.k("get", "events", "-o", "jsonpath={.items[*].reason}").split()))
+        self.assertIn('SandboxWarmPool "none" not found', self.k("describe", "sandboxclaim", "claim"))
+
     # -- who has set what -------------------------------------------------------------------------------------------------
 
     def test_managers_are_shown_where_that_is_asked_for(self):
