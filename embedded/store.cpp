@@ -195,6 +195,7 @@ api_result<object_ptr> store::commit(const key& at, json value, bool removed, bo
   auto text = encode_json(value);
   if (text.size() > max_object_bytes)
     return tl::unexpected{too_large()};
+  text.shrink_to_fit(); // it is kept, and was made by growing
   auto now = std::make_shared<const stored_object>(stored_object{at.kind, version, std::move(value), std::move(text)});
   if (dry_run)
     return now;
