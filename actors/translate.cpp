@@ -26,28 +26,8 @@ problem to_problem(const workspace::failure& x) {
           workspace::details_of(x).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
-namespace {
-
-verdict verdict_of(const egress::egress_error& x) {
-  using namespace egress;
-  if (std::holds_alternative<illegal_config>(x) || std::holds_alternative<illegal_profile>(x)
-      || std::holds_alternative<illegal_per_sandbox>(x) || std::holds_alternative<illegal_host>(x)
-      || std::holds_alternative<unenforceable_policy>(x) || std::holds_alternative<narrowing_unsupported>(x))
-    return verdict::usage;
-  if (std::holds_alternative<policy_write_unknown>(x))
-    return verdict::unknown;
-  if (std::holds_alternative<owner_replaced>(x))
-    return verdict::overtaken;
-  if (const auto* of_api = std::get_if<k8s::failure>(&x))
-    return to_verdict(workspace::kind_of(workspace::failure{*of_api}));
-  return verdict::refused;
-}
-
-} // namespace
-
 problem to_problem(const egress::egress_error& x) {
-  return {verdict_of(x), std::string{egress::reason_of(x)}, egress::to_string(x),
-          egress::details_of(x).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+  return to_problem(workspace::of_egress(x));
 }
 
 workspace_view to_view(const workspace::id& which, const workspace::session& x) {

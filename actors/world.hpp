@@ -1,15 +1,25 @@
 #pragma once
 
 #include "base/time.hpp"
+#include "egress/backend.hpp"
 #include "egress/ports.hpp"
 #include "k8s/watch_port.hpp"
 #include "workspace/ports.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace paddock {
+
+/// Which Sandboxes are stamped without being asked for: those without a holder epoch or with one below `below`, of workspaces that live on
+/// this node, or of all. A node that stands alone has taken nobody's place: it only puts back what it had written ([W] P11, P12).
+struct stamping {
+  std::uint64_t below = 0;
+  bool all = false;
+};
 
 /// What the actors of a node ask and are told by: the ports, the time, the log. Lives as long as the actor system.
 struct actor_world {
@@ -20,9 +30,11 @@ struct actor_world {
   std::string template_name;                    // of an open that names none
   std::function<void(const std::string&)> warn; // one line for people; never a secret
   k8s::watch_port* watches = nullptr;           // null: nothing is watched, and readiness is read again and again
-  egress::fence_port* fences = nullptr;         // as the next two: null where the configuration says nothing of egress
+  const egress::backend* egress = nullptr;      // as the next three: null where the configuration says nothing of egress
+  egress::fence_port* fences = nullptr;         // null also without per-sandbox egress
   egress::gate_port* gates = nullptr;
-  egress::policy_port* policies = nullptr;
+  egress::policy_port* policies = nullptr; // as `fences`
+  std::optional<stamping> stamps{};        // absent: the writes of this node carry no holder epoch
   std::atomic<workspace::ticket> last_ticket{0};
 
   /// A ticket that no other transition or call of this node has.

@@ -1,5 +1,7 @@
 #include "workspace/failure.hpp"
 
+#include "base/overloaded.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -72,6 +74,21 @@ struct kind_judge {
   kind operator()(const write_unknown&) const {
     return kind::unknown;
   }
+  kind operator()(const egress_refused& x) const {
+    return std::visit(overloaded{
+                        [](const egress::illegal_config&) { return kind::usage; },
+                        [](const egress::illegal_profile&) { return kind::usage; },
+                        [](const egress::illegal_per_sandbox&) { return kind::usage; },
+                        [](const egress::illegal_host&) { return kind::usage; },
+                        [](const egress::unenforceable_policy&) { return kind::usage; },
+                        [](const egress::narrowing_unsupported&) { return kind::usage; },
+                        [](const egress::policy_write_unknown&) { return kind::unknown; },
+                        [](const egress::owner_replaced&) { return kind::overtaken; },
+                        [this](const k8s::failure& e) { return (*this)(e); },
+                        [](const auto&) { return kind::refused; },
+                      },
+                      x.why);
+  }
   // Something was written before the start failed, so "nothing happened" would be wrong whatever the cause.
   kind operator()(const start_failure& x) const {
     auto why = kind_of(x->why);
@@ -109,6 +126,8 @@ struct kind_judge {
       return kind::unreachable;
     if (const auto* no = std::get_if<guest::quiesce_unconfirmed>(&x); no != nullptr && no->reason != "quiesce_unconfirmed")
       return kind::refused; // something runs, or the words were wrong: nothing was stopped
+    if (const auto* no = std::get_if<guest::flush_unconfirmed>(&x); no != nullptr && no->reason == "suspend_already_in_flight")
+      return kind::refused;
     if (const auto* no = std::get_if<guest::not_attachable>(&x))
       return no->reason == "unknown_execution" ? kind::not_found : kind::refused;
     if (const auto* no = std::get_if<guest::session_refused>(&x))
@@ -176,6 +195,9 @@ struct namer {
   std::string operator()(const write_unknown&) const {
     return "OutcomeUnknown";
   }
+  std::string operator()(const egress_refused& x) const {
+    return std::string{egress::reason_of(x.why)};
+  }
   std::string operator()(const start_failure& x) const {
     return reason_of(x->why);
   }
@@ -223,8 +245,8 @@ struct teller {
            + (x.expected ? ": expected " + x.expected->text() : "") + (x.actual ? ", found " + x.actual->text() : "");
   }
   std::string operator()(const identity_mismatch& x) const {
-    return "workspace " + x.workspace + " is not the one that was expected (" + x.what + "): expected " + or_none(x.expected) + ", found "
-           + or_none(x.actual);
+    return "workspace " + x.workspace + " is not the one that was expected (" + x.what + (x.claim ? " of " + *x.claim : "") + "): expected "
+           + or_none(x.expected) + ", found " + or_none(x.actual);
   }
   std::string operator()(const destroyed& x) const {
     return x.operation + ": Sandbox " + x.sandbox_name + " was deleted";
@@ -253,6 +275,9 @@ struct teller {
   }
   std::string operator()(const write_unknown& x) const {
     return x.operation + ": a write was sent and its outcome is unknown: " + k8s::to_string(x.why);
+  }
+  std::string operator()(const egress_refused& x) const {
+    return egress::to_string(x.why);
   }
   std::string operator()(const start_failure& x) const {
     auto said = to_string(x->why);
@@ -381,6 +406,7 @@ struct fields {
     auto got = json{{"workspaceId", x.workspace}, {"sandboxName", x.sandbox_name}, {"mismatch", x.what}};
     put(got, "expected", x.expected);
     put(got, "actual", x.actual);
+    put(got, "claim", x.claim);
     return got;
   }
   json operator()(const destroyed& x) const {
@@ -390,7 +416,9 @@ struct fields {
     return {{"sandboxName", x.sandbox_name}, {"timeoutMs", x.bound.count()}};
   }
   json operator()(const no_pod& x) const {
-    return {{"sandboxName", x.sandbox_name}};
+    auto got = json{{"sandboxName", x.sandbox_name}};
+    put(got, "cause", x.cause);
+    return got;
   }
   json operator()(const ambiguous_pod& x) const {
     return {{"sandboxName", x.sandbox_name}};
@@ -411,6 +439,9 @@ struct fields {
   json operator()(const write_unknown& x) const {
     return {{"operation", x.operation}, {"cause", k8s::reason_of(x.why)}};
   }
+  json operator()(const egress_refused& x) const {
+    return egress::details_of(x.why);
+  }
   json operator()(const start_failure& x) const {
     auto got = details_of(x->why);
     got["cleanUp"] = x->clean_up;
@@ -426,6 +457,12 @@ struct fields {
 };
 
 } // namespace
+
+failure of_egress(egress::egress_error x) {
+  if (auto* of_api = std::get_if<k8s::failure>(&x))
+    return std::move(*of_api);
+  return egress_refused{std::move(x)};
+}
 
 kind kind_of(const failure& x) {
   return std::visit(kind_judge{}, x);
@@ -463,6 +500,26 @@ std::vector<std::string> all_reasons() {
     "OutcomeUnknown",
     "PinIncomplete",
     "GuestPinRefused",
+    // Of egress.
+    "UnenforceableEgressPolicy",
+    "EgressPolicyConfig",
+    "EgressNarrowingUnsupported",
+    "EgressProfileConfig",
+    "PerSandboxEgressConfig",
+    "NetworkPolicyHost",
+    "EgressPolicyNotApplied",
+    "EgressPolicyMismatch",
+    "EgressPolicyUnion",
+    "IngressPolicy",
+    "PodLabelNotObserved",
+    "PodLabelsRejected",
+    "AdmissionFenceMissing",
+    "AdmissionFenceUnreadable",
+    "AdmissionFenceNotEnforcing",
+    "PermittedHostsUnavailable",
+    "PermittedHostRefused",
+    "OwnerUidMissing",
+    "OwnerReplaced",
     // Of the API.
     "Credential",
     "AlreadyGone",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "egress/errors.hpp"
 #include "guest/failure.hpp"
 #include "k8s/failure.hpp"
 #include "k8s/uids.hpp"
@@ -79,13 +80,15 @@ struct replaced {
   std::optional<sandbox_uid> actual; // absent: none stands
 };
 
-/// The retained identity does not hold ([W] 3.16): sandbox-absent, sandbox-uid, …
+/// The retained identity does not hold ([W] 3.16): sandbox-absent, sandbox-uid, volume-claim-uid or volume-claim-owner. Terminal:
+/// asking again gives the same answer.
 struct identity_mismatch {
   std::string workspace;
   std::string sandbox_name;
   std::string what;
   std::optional<std::string> expected;
   std::optional<std::string> actual;
+  std::optional<std::string> claim{}; // its entry name, where it is one that differs
 };
 
 /// Any call on a deleted workspace but the idempotent ones.
@@ -104,6 +107,8 @@ struct readiness_timeout {
 struct no_pod {
   std::string sandbox_name;
   std::string text;
+  std::optional<pod_uid> pod{};       // the one that was in the way; a uid is a token, so neither text nor details name it
+  std::optional<std::string> cause{}; // what the last read said, where waiting ended it
 };
 
 /// Two live pods owned by one Sandbox (DESIGN 14).
@@ -137,6 +142,11 @@ struct pin_refused {
   std::optional<guest_boot_id> fresh;
 };
 
+/// What bounds the network of the workspace is not what the configuration says ([E] 8), or nobody can tell.
+struct egress_refused {
+  egress::egress_error why; // no failure of a request: that is one here, too
+};
+
 /// A start failed after its wake-up or POST: the object may be running ([W] P13, case 296). `clean_up` says what became of
 /// the attempt to suspend it: none, done, failed.
 struct start_failed;
@@ -144,12 +154,15 @@ struct start_failed;
 using failure =
   std::variant<illegal_argument, illegal_id, disk_refused, template_unusable, mismatch, suspended, suspend_timeout, precondition, replaced,
                identity_mismatch, destroyed, readiness_timeout, no_pod, ambiguous_pod, privilege_refused, write_unknown, pin_incomplete,
-               pin_refused, std::shared_ptr<const start_failed>, k8s::failure, guest::failure>;
+               pin_refused, egress_refused, std::shared_ptr<const start_failed>, k8s::failure, guest::failure>;
 
 struct start_failed {
   std::string clean_up;
   failure why;
 };
+
+/// What a check of egress came to, as a failure of the workspace.
+[[nodiscard]] failure of_egress(egress::egress_error x);
 
 template <class T>
 using result = tl::expected<T, failure>;

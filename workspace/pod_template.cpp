@@ -19,10 +19,16 @@ json object_at(const json& from, const char* key) {
 
 } // namespace
 
-overlay overlay_of(const settings& how, std::string template_name) {
-  auto got = overlay{std::move(template_name), how.runtime_class, {}, how.egress_profile};
-  if (how.egress_profile)
-    got.labels.insert(*how.egress_profile);
+overlay overlay_of(const settings& how, const id& which, std::string template_name) {
+  auto got = overlay{std::move(template_name), how.runtime_class, {}};
+  if (!how.egress)
+    return got;
+  got.egress_profile = how.egress->profile_label();
+  if (how.egress->per_sandbox)
+    got.per_sandbox = {how.egress->per_sandbox->label_key, which.sandbox_name()};
+  for (const auto& label : {got.egress_profile, got.per_sandbox})
+    if (label)
+      got.labels.insert(*label);
   return got;
 }
 
@@ -39,6 +45,15 @@ json lay_over(const json& pod_template, const overlay& what) {
   if (what.runtime_class)
     spec["runtimeClassName"] = *what.runtime_class;
   got["spec"] = std::move(spec);
+  return got;
+}
+
+egress::label_map labels_of(const json& pod_template) {
+  auto got = egress::label_map{};
+  if (const auto* labels = find(pod_template, {"metadata", "labels"}); labels != nullptr && labels->is_object())
+    for (const auto& [key, value] : labels->items())
+      if (value.is_string())
+        got.emplace(key, value.get<std::string>());
   return got;
 }
 

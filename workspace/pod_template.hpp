@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace paddock::workspace {
 
@@ -16,20 +16,24 @@ namespace paddock::workspace {
 inline constexpr const char* template_label = "sandbox.namzu.ai/template";
 
 /// What is laid over a template's pod template ([W] 1.5). `labels` holds what the configuration adds beyond the template
-/// label: the egress profile, and a per-sandbox label will stand here.
+/// label: that of the egress profile and the per-sandbox one.
 struct overlay {
   std::string template_name;
   std::optional<std::string> runtime_class;
-  std::map<std::string, std::string> labels;
-  std::optional<std::pair<std::string, std::string>> egress_profile{}; // among the labels
+  egress::label_map labels;
+  std::optional<std::pair<std::string, std::string>> egress_profile{}; // among the labels, as the next
+  std::optional<std::pair<std::string, std::string>> per_sandbox{};
 };
 
-/// The overlay of a workspace that is made from `template_name` under `how`.
-[[nodiscard]] overlay overlay_of(const settings& how, std::string template_name);
+/// The overlay of the workspace `which` when it is made from `template_name` under `how`.
+[[nodiscard]] overlay overlay_of(const settings& how, const id& which, std::string template_name);
 
 /// `pod_template` under `what`. Members that are not understood are carried through. The same object goes into the create
 /// body, into a refresh patch and into the hash.
 [[nodiscard]] nlohmann::json lay_over(const nlohmann::json& pod_template, const overlay& what);
+
+/// The labels that a pod of this pod template carries. What is no text is none.
+[[nodiscard]] egress::label_map labels_of(const nlohmann::json& pod_template);
 
 /// `sha256:` and 64 hex digits over the canonical form of an overlaid pod template ([W] 1.6).
 [[nodiscard]] std::string hash_of(const nlohmann::json& overlaid);

@@ -39,6 +39,9 @@ struct session {
   bool revision_current = false;
   std::string template_name;
   std::optional<guest::endpoint> guest; // where the session's guest listens
+  /// The verb that began this session has proved the admission fence for it: so does a resume, and neither a create nor an
+  /// adopt, whose proof is their own ([W] 3.15.2).
+  bool fence_proved = false;
 };
 
 /// One row of an inventory, read without waking anything ([W] 3.11).

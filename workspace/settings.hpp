@@ -1,5 +1,6 @@
 #pragma once
 
+#include "egress/ingress.hpp"
 #include "k8s/fenced_write.hpp"
 #include "workspace/failure.hpp"
 
@@ -7,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 namespace paddock::workspace {
 
@@ -24,9 +24,9 @@ struct settings {
   std::chrono::milliseconds ready_poll{50};
   std::chrono::milliseconds ready_confirm{5'000}; // between two reads while a WATCH tells; it may be cut off without a word
   std::optional<std::string> runtime_class;
-  /// Label key and value of the egress profile that pods carry ([W] 1.3). Set by whoever also verifies the policy behind it; no
-  /// option of a node names one yet.
-  std::optional<std::pair<std::string, std::string>> egress_profile;
+  /// What pods may reach, as `read_egress_config` checked it. Absent: no policy of egress is asked for, and no label is put on pods.
+  std::optional<egress::egress_config> egress;
+  egress::ingress_config ingress; // who may reach the agent port is verified unless it says otherwise
   /// False: writes carry no holder epoch at all, and two hosts on one workspace are not safe ([W] §10).
   bool fenced = true;
   std::uint64_t epoch_base = 0;

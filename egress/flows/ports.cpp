@@ -1,6 +1,7 @@
 #include "egress/flows/ports.hpp"
 
 #include "base/flows/withdrawal.hpp"
+#include "egress/fence.hpp"
 #include "egress/flows/enumeration.hpp"
 #include "egress/flows/fence.hpp"
 #include "egress/flows/granted_union.hpp"

@@ -1,23 +1,13 @@
 #pragma once
 
 #include "base/flows/flow_group.hpp"
-#include "egress/fence.hpp"
+#include "egress/backend.hpp"
 #include "egress/flows/cluster.hpp"
-#include "egress/ingress.hpp"
 #include "egress/ports.hpp"
 
-#include <cstdint>
 #include <memory>
 
 namespace paddock::egress {
-
-/// What a backend is configured to. Lives as long as the ports.
-struct backend {
-  egress_config how;
-  policy_object baseline; // what `how` means: the object that an operator applies
-  ingress_config ingress{};
-  std::uint16_t agent_port = 1024;
-};
 
 // The ports of egress over its flows. Each question is one flow of `flows`, under the ticket of the asker; ports that share a
 // group share its tickets. Callbacks run on the strand of `flows`.

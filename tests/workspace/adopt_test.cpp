@@ -134,29 +134,6 @@ SCENARIO("of two wrong fields the template is reported") {
   CHECK_EQ(why->field, "sandboxTemplateName");
 }
 
-// [W 44] an object without the profile
-SCENARIO("an object whose pods carry no egress profile is refused while one is configured") {
-  auto x = desk{};
-  x.on.how.egress_profile = {"sandbox.namzu.ai/egress-profile", "strict"};
-  x.cluster.stand("Suspended");
-  auto got = x.open();
-  const auto* why = failed_with<mismatch>(got);
-  REQUIRE(why != nullptr);
-  CHECK_EQ(why->field, "egressProfile");
-  CHECK_EQ(why->expected, "sandbox.namzu.ai/egress-profile=strict");
-  CHECK_EQ(why->actual, std::nullopt);
-  CHECK_EQ(x.sent("PATCH"), 0u);
-  CHECK(x.guest.calls.empty());
-  // Another profile is named as it stands; the wanted one is adopted.
-  labels_of(x)["sandbox.namzu.ai/egress-profile"] = "open";
-  got = x.open();
-  why = failed_with<mismatch>(got);
-  REQUIRE(why != nullptr);
-  CHECK_EQ(why->actual, "sandbox.namzu.ai/egress-profile=open");
-  labels_of(x)["sandbox.namzu.ai/egress-profile"] = "strict";
-  CHECK(x.open().answer.has_value());
-}
-
 // [W 47] gone after the 409
 SCENARIO("an object that is gone after the conflict is reported as gone") {
   auto x = desk{};
@@ -505,6 +482,7 @@ SCENARIO("a running object is stamped before it is served") {
   CHECK_JSON(x.api.sent("PATCH").at(0).body, json::array({test_op("/metadata/resourceVersion", version), add_op(epoch_at, "9")}));
 }
 
+// [W 147] a create at 4 over what is stored at 5
 SCENARIO("an object of a newer holder is not touched") {
   auto x = desk{};
   x.cluster.stand("Suspended", "5");

@@ -180,7 +180,25 @@ desk_cluster::reply desk_cluster::answer(const k8s::call& what) {
   }
   if (what.path == k8s::volume_claim_path("ns", "workspace", name))
     return pt::found({{"metadata", {{"uid", "C1"}}}});
-  return pt::gone(what);
+  return answer_of_others(what);
+}
+
+desk_cluster::reply desk_cluster::answer_of_others(const k8s::call& what) {
+  const auto collection = what.path.substr(0, what.path.find('?')) + "/";
+  if (what.method == "GET" && collection.ends_with("networkpolicies/")) {
+    auto items = json::array();
+    for (const auto& [path, object] : objects)
+      if (path.starts_with(collection))
+        items.push_back(object);
+    return pt::found({{"items", items}});
+  }
+  const auto it = objects.find(what.path);
+  if (it == objects.end())
+    return pt::gone(what);
+  const auto was = it->second;
+  if (what.method == "DELETE")
+    objects.erase(it);
+  return pt::found(was);
 }
 
 // -- host ------------------------------------------------------------------------
@@ -190,6 +208,7 @@ desk::desk(host how, api_server says) :
   on.how.name_space = "ns";
   on.how.template_name = "tpl";
   on.how.fenced = how == host::fenced;
+  on.how.ingress.verify = false;
   api.hold();
   api.handle_some([this](const k8s::call& x) { return cluster.hold && cluster.hold(x) ? std::nullopt : std::optional{cluster.answer(x)}; });
 }
@@ -214,8 +233,16 @@ transition<opened> desk::resume(session before, open_options how) {
   return pt::run_flow(context, time, workspace::resume(on, which, std::move(how), std::move(before), until()));
 }
 
-transition<done> desk::remove(session before) {
-  return pt::run_flow(context, time, workspace::remove(on, which, std::move(before), until()));
+transition<done> desk::remove(session before, remove_options how) {
+  return pt::run_flow(context, time, workspace::remove(on, which, std::move(how), std::move(before), until()));
+}
+
+transition<done> desk::reset_epoch(session before, epoch_reset what) {
+  return pt::run_flow(context, time, workspace::reset_epoch(on, which, std::move(what), std::move(before), until()));
+}
+
+transition<stamped> desk::stamp(session before) {
+  return pt::run_flow(context, time, workspace::stamp(on, which, std::move(before), until()));
 }
 
 transition<done> desk::explain(session before, std::string operation, failure original) {
@@ -284,12 +311,34 @@ desk::withdrawn desk::run_and_withdraw(verb what, session before, std::function<
     case verb::resume: return run_one(*this, workspace::resume(on, which, {}, std::move(before), until()), when);
     case verb::remove: break;
   }
-  return run_one(*this, workspace::remove(on, which, std::move(before), until()), when);
+  return run_one(*this, workspace::remove(on, which, {}, std::move(before), until()), when);
 }
 
 desk::withdrawn desk::run(verb what, session before) {
   return run_and_withdraw(what, std::move(before), {});
 }
+
+namespace {
+
+/// A request of egress as a test writes it.
+std::string of_egress(const std::string& path) {
+  const auto core = k8s::network_policies_path("ns");
+  const auto cilium = k8s::cilium_policies_path("ns");
+  const auto words = std::vector<std::pair<std::string, std::string>>{
+    {core + "?", "NPC"},
+    {core + "/", "NP "},
+    {cilium + "?", "CNPC"},
+    {cilium + "/", "CNP "},
+    {"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/", "VAP"},
+    {"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/", "VAPB"},
+  };
+  for (const auto& [begin, word] : words)
+    if (path.starts_with(begin))
+      return word.ends_with(' ') ? word + path.substr(begin.size()) : word;
+  return path;
+}
+
+} // namespace
 
 std::vector<std::string> desk::requests() {
   const auto kinds = std::vector<std::pair<std::string, std::string>>{
@@ -304,7 +353,7 @@ std::vector<std::string> desk::requests() {
   for (; looked_ < api.calls.size(); ++looked_) {
     const auto& x = api.calls[looked_];
     auto known = std::ranges::find(kinds, x.path, &std::pair<std::string, std::string>::first);
-    auto line = x.method + " " + (known != kinds.end() ? known->second : x.path);
+    auto line = x.method + " " + (known != kinds.end() ? known->second : of_egress(x.path));
     if (x.type == k8s::call::content::merge_patch)
       line += " merge";
     if (x.type == k8s::call::content::json_patch)

@@ -45,7 +45,8 @@ public:
   nlohmann::json the_template;
   std::optional<nlohmann::json> sandbox;
   std::optional<nlohmann::json> pod;
-  std::vector<nlohmann::json> listed; // what a list of pods shows beside `pod`
+  std::vector<nlohmann::json> listed;            // what a list of pods shows beside `pod`
+  std::map<std::string, nlohmann::json> objects; // what else stands, by its path: policies, the objects of the fence
   bool controller_acts = true;
   /// Answers instead of the cluster. The second argument counts the requests from 1.
   std::function<std::optional<reply>(const k8s::call&, std::size_t)> intercept;
@@ -55,6 +56,7 @@ public:
 
 private:
   reply apply(const k8s::call& what, nlohmann::json after);
+  reply answer_of_others(const k8s::call& what);
   void reconcile();
   bool reports_uids_;
   bool reports_generations_;
@@ -78,7 +80,9 @@ public:
   transition<done> take_up(session before = {});
   transition<done> suspend(session before, suspend_options how = {false, false});
   transition<opened> resume(session before, open_options how = {});
-  transition<done> remove(session before);
+  transition<done> remove(session before, remove_options how = {});
+  transition<done> reset_epoch(session before, epoch_reset what);
+  transition<stamped> stamp(session before);
   transition<done> explain(session before, std::string operation, failure original);
 
   /// Runs a command in the guest of a session, as a call of a holder does.
@@ -96,7 +100,8 @@ public:
   // -- what was asked ---------------------------------------------------------------
 
   /// One word pair a request since the last look, as in [W] 3.18: "GET TPL", "POST SBC", "PATCH SB merge", "PATCH SB json",
-  /// "GET POD", "GET PODS", "GET PVC", "DELETE SB".
+  /// "GET POD", "GET PODS", "GET PVC", "DELETE SB"; policies and the fence as "GET NPC", "GET CNPC", "GET NP tpl-egress",
+  /// "DELETE CNP namzu-sbx-S0", "GET VAP", "GET VAPB".
   std::vector<std::string> requests();
   /// The bodies of the PATCHes and DELETEs since the last look; null where there was none.
   std::vector<nlohmann::json> bodies();

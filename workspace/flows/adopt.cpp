@@ -5,6 +5,9 @@
 #include "workspace/adopt_checks.hpp"
 #include "workspace/bind_judge.hpp"
 #include "workspace/disks.hpp"
+#include "workspace/expected_identity.hpp"
+#include "workspace/flows/authenticate.hpp"
+#include "workspace/flows/egress_proofs.hpp"
 #include "workspace/flows/fenced.hpp"
 #include "workspace/flows/start.hpp"
 #include "workspace/flows/verbs_steps.hpp"
@@ -15,30 +18,40 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// The checks of [W] 3.1.3 steps 2, 4, 5 and 7, and the uid before them. On success `now` may write to the object.
+bool refreshes(const adoption& how, const k8s::sandbox& seen) {
+  return how.refresh && seen.mode == k8s::operating_mode::suspended;
+}
+
+/// The checks of [W] 3.1.3 steps 2, 4 and 5, and the uid before them. On success `now` may write to the object.
 result<void> check_standing(const world& on, const id& which, const adoption& how, session& now, const nlohmann::json& object) {
   const auto seen = k8s::read_sandbox(object);
-  if (how.expect && seen.uid != how.expect)
-    return tl::unexpected{not_the_expected(which, "sandbox-uid", *how.expect, seen.uid)};
   if (now.sandbox && seen.uid != now.sandbox)
     return tl::unexpected{failure{replaced{which.text(), which.sandbox_name(), now.sandbox, seen.uid}}};
-  const auto& space = on.how.name_space;
-  auto ok = check_block_disks(seen.volume_claim_templates, seen.pod_template, sandbox_source(which.sandbox_name(), space));
+  auto ok = check_block_disks(seen.volume_claim_templates, seen.pod_template, sandbox_source(which.sandbox_name(), on.how.name_space));
   if (!ok)
     return ok;
-  const auto refreshing = how.refresh && seen.mode == k8s::operating_mode::suspended;
-  ok = check_configuration(object, which.sandbox_name(), how.wanted, refreshing);
+  ok = check_configuration(object, which.sandbox_name(), how.wanted, refreshes(how, seen));
   if (!ok)
     return ok;
-  ok = take_hold(on, which, operation::create, now, object);
-  // Per-sandbox egress stands here: its policies are verified again for this uid, before anything is written.
-  if (!ok || !refreshing)
-    return ok;
-  const auto source = refresh_source(how.wanted.template_name, space, which.sandbox_name());
-  ok = check_same_disks(how.from->claims, seen.volume_claim_templates, source);
+  return take_hold(on, which, operation::create, now, object);
+}
+
+/// The checks of step 7.
+result<void> check_refresh(const world& on, const id& which, const adoption& how, const k8s::sandbox& seen) {
+  if (!refreshes(how, seen))
+    return {};
+  const auto source = refresh_source(how.wanted.template_name, on.how.name_space, which.sandbox_name());
+  auto ok = check_same_disks(how.from->claims, seen.volume_claim_templates, source);
   if (!ok)
     return ok;
   return check_block_disks(seen.volume_claim_templates, how.from->pod_template, source);
+}
+
+/// `prove_selected` for the labels that the pod carries or will carry, unless the verb has done it.
+asio::awaitable<result<void>> prove_labels(world& on, id which, const adoption& how, egress::label_map labels, deadline until) {
+  if (labels == how.proved_for)
+    co_return result<void>{};
+  co_return co_await prove_selected(on, which, how.wanted.template_name, std::move(labels), until);
 }
 
 /// The one write of an adopt ([W] 3.1.3 step 9), for an object in this mode.
@@ -57,11 +70,6 @@ k8s::sandbox_write write_for(const adoption& how, const session& now, bool is_su
 
 } // namespace
 
-failure not_the_expected(const id& which, const char* what, const sandbox_uid& expected, const std::optional<sandbox_uid>& actual) {
-  return identity_mismatch{which.text(), which.sandbox_name(), what, expected.text(),
-                           actual ? std::optional{actual->text()} : std::nullopt};
-}
-
 asio::awaitable<result<std::optional<pod_uid>>> look_for_draining_pod(world& on, id which, deadline until) {
   auto got = co_await read(on, k8s::pods_path(on.how.name_space, which.sandbox_name()), until);
   if (got)
@@ -76,21 +84,35 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
   if (!object) {
     auto why = failure{object.error()};
     if (is_gone(object.error()) && how.expect)
-      why = not_the_expected(which, "sandbox-absent", *how.expect, std::nullopt);
+      why = sandbox_absent(which, *how.expect);
     if (is_gone(object.error()) && before.sandbox) {
       before.at = state::deleted;
       drop(before);
     }
     co_return end_with<opened>(std::move(before), std::move(why));
   }
+  auto ok = result<void>{};
+  if (how.expect)
+    ok = co_await authenticate(on, which, *how.expect, how.expect_claims, *object, until);
   auto now = before;
-  auto ok = check_standing(on, which, how, now, *object);
+  const auto seen = k8s::read_sandbox(*object);
+  if (ok)
+    ok = check_standing(on, which, how, now, *object);
+  auto labels = labels_of(refreshes(how, seen) ? how.from->pod_template : seen.pod_template);
+  if (ok)
+    ok = co_await prove_labels(on, which, how, labels, until);
+  if (ok)
+    ok = co_await drop_predecessors(on, which, now.sandbox, fence::proved, until);
+  if (ok)
+    ok = check_refresh(on, which, how, seen);
   if (!ok)
     co_return end_with<opened>(std::move(before), ok.error());
   auto draining = co_await look_for_draining_pod(on, which, until);
   if (!draining)
     co_return end_with<opened>(std::move(before), draining.error());
-  const auto is_suspended = k8s::read_sandbox(*object).mode == k8s::operating_mode::suspended;
+  const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
+  how.proved_for = std::move(labels);
+  now.fence_proved = false;
   now.template_name = how.wanted.template_name;
   auto written =
     co_await write_fenced(on, write_target(which, operation::create, holder_of(now)), write_for(how, now, is_suspended), *object, until);
@@ -102,12 +124,14 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
     co_return end_with<opened>(std::move(now), written.error());
   }
   auto woke = is_suspended && !written->yielded;
-  auto revision = k8s::read_sandbox(*object).template_hash;
+  auto revision = seen.template_hash;
   if (written->yielded) {
     // Somebody else woke it in between: what stands now is adopted as a running object is.
     object = std::move(written->object);
     revision = k8s::read_sandbox(*object).template_hash;
     ok = check_configuration(*object, which.sandbox_name(), how.wanted, false);
+    if (ok)
+      ok = co_await prove_labels(on, which, how, labels_of(k8s::read_sandbox(*object).pod_template), until);
     if (!ok)
       co_return end_with<opened>(std::move(before), ok.error());
     written = co_await write_fenced(on, write_target(which, operation::create, holder_of(now)), k8s::sandbox_write(), *object, until);
@@ -147,15 +171,16 @@ asio::awaitable<transition<done>> take_up_steps(world& on, id which, session bef
   }
   // The object says which template it was built from; a host that has just started cannot know better.
   auto how = adoption{};
-  how.wanted.template_name = before.template_name;
-  if (how.wanted.template_name.empty())
-    how.wanted.template_name = template_of(*object).value_or(on.how.template_name);
-  how.wanted.runtime_class = on.how.runtime_class;
+  auto built_from = before.template_name;
+  if (built_from.empty())
+    built_from = template_of(*object).value_or(on.how.template_name);
+  how.wanted = overlay_of(on.how, which, std::move(built_from));
   auto now = before;
   auto ok = check_standing(on, which, how, now, *object);
   if (!ok)
     co_return end_with<done>(std::move(before), ok.error());
   const auto seen = k8s::read_sandbox(*object);
+  now.fence_proved = false;
   now.template_name = how.wanted.template_name;
   now.revision_current = now.revision_current && now.revision && now.revision == seen.template_hash;
   now.revision = seen.template_hash;
@@ -170,6 +195,13 @@ asio::awaitable<transition<done>> take_up_steps(world& on, id which, session bef
     now.at = !pod || standing.what == pod_seen::kind::stopped ? state::suspended : state::suspending;
     co_return transition<done>{std::move(now), done{}};
   }
+  ok = co_await prove_applied(on, now.template_name, until);
+  if (ok)
+    ok = co_await prove_selected(on, which, now.template_name, labels_of(seen.pod_template), until);
+  if (ok)
+    ok = co_await drop_predecessors(on, which, now.sandbox, fence::proved, until);
+  if (!ok)
+    co_return end_with<done>(std::move(before), ok.error());
   auto written = co_await write_fenced(on, write_target(which, operation::create, holder_of(now)), k8s::sandbox_write(), *object, until);
   if (!written) {
     const auto unknown = note_unknown(on, now, written.error());

@@ -2,6 +2,8 @@
 #include "k8s/paths.hpp"
 #include "workspace/disks.hpp"
 #include "workspace/flows/adopt.hpp"
+#include "workspace/flows/egress_proofs.hpp"
+#include "workspace/flows/resume.hpp"
 #include "workspace/flows/start.hpp"
 #include "workspace/flows/verbs_steps.hpp"
 
@@ -43,13 +45,18 @@ asio::awaitable<transition<opened>> open_steps(world& on, id which, open_options
   if (over)
     co_return end_with<opened>(std::move(before), withdrawal());
   auto usable = check(on.how);
+  if (usable)
+    usable = check_expected(how.expect);
   if (!usable)
     co_return end_with<opened>(std::move(before), usable.error());
-  auto wanted = overlay_of(on.how, how.template_name.empty() ? on.how.template_name : how.template_name);
+  auto wanted = overlay_of(on.how, which, how.template_name.empty() ? on.how.template_name : how.template_name);
   if (wanted.template_name.empty())
     co_return end_with<opened>(std::move(before), illegal_argument{"no SandboxTemplate is named and none is configured"});
+  auto ok = co_await prove_applied(on, wanted.template_name, until);
+  if (!ok)
+    co_return end_with<opened>(std::move(before), ok.error());
   if (before.at == state::running && !how.expect)
-    co_return co_await resume(on, which, how, before, until);
+    co_return co_await open_running(on, which, how, before, until);
   if (before.at == state::deleted) {
     // What was held of the deleted object is void; the epoch is the host's own and is never lowered.
     auto fresh = session{};
@@ -57,18 +64,20 @@ asio::awaitable<transition<opened>> open_steps(world& on, id which, open_options
     fresh.at = state::deleted;
     before = std::move(fresh);
   }
-  // Egress stands here: the named policy is verified and the admission fence proved, before the template is read.
   const auto creates = how.create && !how.expect && !before.sandbox;
-  auto adopting = adoption{wanted, std::nullopt, how.refresh_template, how.leave_on_failure, how.expect};
+  auto adopting = adoption{wanted, std::nullopt, {}, how.refresh_template, how.leave_on_failure, how.expect, how.expect_claims};
   if (creates || how.refresh_template) {
     auto got = co_await fetch_template(on, wanted, until);
     if (!got)
       co_return end_with<opened>(std::move(before), got.error());
     adopting.from = std::move(*got);
   }
-  // Ingress and the union of the namespace's policies stand here: they are verified for the labels that the pod will carry.
   if (!creates)
     co_return co_await adopt(on, which, std::move(adopting), std::move(before), until);
+  adopting.proved_for = labels_of(adopting.from->pod_template);
+  ok = co_await prove_selected(on, which, wanted.template_name, *adopting.proved_for, until);
+  if (!ok)
+    co_return end_with<opened>(std::move(before), ok.error());
   auto created = before;
   if (on.how.fenced && !created.epoch)
     created.epoch = k8s::first_of(on.how.epochs());
@@ -85,8 +94,8 @@ asio::awaitable<transition<opened>> open_steps(world& on, id which, open_options
     co_return end_with<opened>(std::move(created), std::move(why));
   }
   auto now = session_of_created(created, *made, *adopting.from, wanted.template_name);
-  // Per-sandbox egress stands here: its policies are verified for the uid that the answer carried.
   auto start = start_policy{operation::create, {}, true, how.leave_on_failure};
+  start.made = true;
   auto started = co_await start_session(on, which, std::move(now), std::move(start), until);
   co_return opened_as(std::move(started), origin::created);
 }

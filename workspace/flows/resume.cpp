@@ -1,7 +1,12 @@
+#include "workspace/flows/resume.hpp"
+
 #include "k8s/objects.hpp"
 #include "k8s/paths.hpp"
+#include "workspace/adopt_checks.hpp"
 #include "workspace/disks.hpp"
 #include "workspace/flows/adopt.hpp"
+#include "workspace/flows/authenticate.hpp"
+#include "workspace/flows/egress_proofs.hpp"
 #include "workspace/flows/fenced.hpp"
 #include "workspace/flows/start.hpp"
 #include "workspace/flows/verbs_steps.hpp"
@@ -30,32 +35,66 @@ asio::awaitable<result<usable_template>> fetch_refresh(world& on, id which, over
   co_return got;
 }
 
-asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_options how, session before, deadline until) {
+/// What the verb that resumes has proved of the network already.
+enum class proved_before { nothing, applied };
+
+/// What is proved of the network before anything is written ([W] 3.5 step 6): the fence anew, and what former Sandboxes were granted. For
+/// a workspace of which this host has begun no session it is what an open proves.
+asio::awaitable<result<void>> prove_network(world& on, id which, session now, bool known, proved_before how, deadline until) {
+  const auto applies = how == proved_before::nothing && !known;
+  if (applies) {
+    auto ok = co_await prove_applied(on, now.template_name, until);
+    if (!ok)
+      co_return ok;
+  }
+  co_return co_await drop_predecessors(on, which, now.sandbox, applies || how == proved_before::applied ? fence::proved : fence::to_prove,
+                                       until);
+}
+
+asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_options how, session before, proved_before proved,
+                                                 deadline until) {
   auto over = co_await withdrawn();
   if (over)
     co_return end_with<opened>(std::move(before), withdrawal());
   auto usable = check(on.how);
+  if (usable)
+    usable = check_expected(how.expect);
   if (!usable)
     co_return end_with<opened>(std::move(before), usable.error());
   if (before.at == state::deleted)
     co_return end_with<opened>(std::move(before), destroyed{operation::resume, which.sandbox_name()});
-  if (before.at == state::running && !before.sandbox && !before.epoch) {
+  if (before.at == state::running && !before.sandbox && !before.epoch && !how.expect) {
     co_return transition<opened>{std::move(before), opened{origin::adopted_running}};
   }
   auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
   if (!object)
     co_return end_with<opened>(std::move(before), failure{object.error()});
   const auto seen = k8s::read_sandbox(*object);
-  if (how.expect && seen.uid != how.expect) {
-    auto why = not_the_expected(which, "sandbox-uid", *how.expect, seen.uid);
-    co_return end_with<opened>(std::move(before), std::move(why));
-  }
+  auto ok = result<void>{};
+  if (how.expect)
+    ok = co_await authenticate(on, which, *how.expect, how.expect_claims, *object, until);
   auto now = before;
-  auto ok = take_hold(on, which, operation::resume, now, *object);
+  if (ok)
+    ok = take_hold(on, which, operation::resume, now, *object);
   if (!ok)
     co_return end_with<opened>(std::move(before), ok.error());
+  if (now.template_name.empty())
+    now.template_name = template_of(*object).value_or(how.template_name.empty() ? on.how.template_name : how.template_name);
   const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
-  // Per-sandbox egress stands here: a new fence is proved and the policies are verified, before anything is written.
+  // A session that this host has begun was proved when it was opened. Having suspended a workspace, or looked at one, proves nothing.
+  const auto known = before.claims_read;
+  ok = co_await prove_network(on, which, now, known, proved, until);
+  auto labels = labels_of(seen.pod_template);
+  auto proved_for = std::optional<egress::label_map>{};
+  if (known && proved == proved_before::nothing)
+    proved_for = labels;
+  if (ok && !proved_for && !(is_suspended && how.refresh_template)) {
+    ok = co_await prove_selected(on, which, now.template_name, labels, until);
+    proved_for = labels;
+  }
+  if (!ok)
+    co_return end_with<opened>(std::move(before), ok.error());
+  now.fence_proved = on.how.egress && on.how.egress->per_sandbox;
   if (before.at == state::running && !is_suspended) {
     auto stamped = co_await write_fenced(on, write_target(which, operation::resume, holder_of(now)), k8s::sandbox_write(), *object, until);
     if (!stamped) {
@@ -73,16 +112,21 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
   }
   now.revision_current = now.revision_current && now.revision && now.revision == seen.template_hash;
   now.revision = seen.template_hash;
-  if (now.template_name.empty())
-    now.template_name = how.template_name.empty() ? on.how.template_name : how.template_name;
   auto refreshed = std::optional<usable_template>{};
   if (is_suspended && how.refresh_template) {
-    auto wanted = overlay_of(on.how, now.template_name);
+    auto wanted = overlay_of(on.how, which, now.template_name);
     auto got = co_await fetch_refresh(on, which, std::move(wanted), seen.volume_claim_templates, until);
     if (!got)
       co_return end_with<opened>(std::move(now), got.error());
     refreshed = std::move(*got);
     now.revision_current = now.revision == refreshed->hash;
+    labels = labels_of(refreshed->pod_template);
+    if (labels != proved_for) {
+      ok = co_await prove_selected(on, which, now.template_name, labels, until);
+      proved_for = labels;
+    }
+    if (!ok)
+      co_return end_with<opened>(std::move(now), ok.error());
   }
   auto retiring = now.retired_pod;
   if (before.at == state::unknown && is_suspended) {
@@ -107,6 +151,11 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
     now.revision = k8s::read_sandbox(written->object).template_hash;
     now.revision_current = refreshed && now.revision == refreshed->hash;
     auto again = std::move(written->object);
+    labels = labels_of(k8s::read_sandbox(again).pod_template);
+    if (labels != proved_for)
+      ok = co_await prove_selected(on, which, now.template_name, labels, until);
+    if (!ok)
+      co_return end_with<opened>(std::move(now), ok.error());
     written = co_await write_fenced(on, write_target(which, operation::resume, holder_of(now)), k8s::sandbox_write(), again, until);
   } else if (written && refreshed) {
     now.revision = refreshed->hash;
@@ -131,7 +180,11 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
 } // namespace
 
 asio::awaitable<transition<opened>> resume(world& on, id which, open_options how, session before, deadline until) {
-  return without_throwing(resume_steps(on, std::move(which), std::move(how), std::move(before), until));
+  return without_throwing(resume_steps(on, std::move(which), std::move(how), std::move(before), proved_before::nothing, until));
+}
+
+asio::awaitable<transition<opened>> open_running(world& on, id which, open_options how, session before, deadline until) {
+  return resume_steps(on, std::move(which), std::move(how), std::move(before), proved_before::applied, until);
 }
 
 } // namespace paddock::workspace

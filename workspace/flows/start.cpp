@@ -4,6 +4,7 @@
 #include "k8s/objects.hpp"
 #include "k8s/paths.hpp"
 #include "workspace/flows/bind.hpp"
+#include "workspace/flows/egress_proofs.hpp"
 #include "workspace/flows/fenced.hpp"
 #include "workspace/flows/verbs_steps.hpp"
 
@@ -102,6 +103,11 @@ asio::awaitable<transition<done>> fail_start(world& on, id which, session now, s
 
 asio::awaitable<transition<done>> start_session(world& on, id which, session now, start_policy how, deadline until) {
   drop(now);
+  if (how.made && now.sandbox) {
+    auto ok = co_await drop_predecessors(on, which, now.sandbox, fence::proved, until);
+    if (!ok)
+      co_return co_await fail_start(on, which, std::move(now), std::move(how), ok.error());
+  }
   auto got = co_await bind(on, which, how.operation, now.sandbox, how.bind, until.no_later_than(on.time.now() + on.how.ready_timeout));
   if (!got)
     co_return co_await fail_start(on, which, std::move(now), std::move(how), got.error());
@@ -109,6 +115,11 @@ asio::awaitable<transition<done>> start_session(world& on, id which, session now
     now.sandbox = got->sandbox.uid;
   now.pod = got->pod;
   now.guest = got->guest;
+  if (now.sandbox) {
+    auto ok = co_await drop_predecessors(on, which, now.sandbox, fence::proved, until);
+    if (!ok)
+      co_return co_await fail_start(on, which, std::move(now), std::move(how), ok.error());
+  }
   auto proved = co_await probe(on, which, got->guest, until);
   if (!proved)
     co_return co_await fail_start(on, which, std::move(now), std::move(how), proved.error());
