@@ -13,7 +13,14 @@ namespace paddock {
 
 namespace {
 
+/// How long a suspend that flushes looks for the guest of a session that this node does not hold yet; then it goes on without.
+constexpr auto look_for_guest = std::chrono::seconds{10};
 constexpr std::size_t most_waiting = 256; // verbs and parked calls of one workspace; more are refused
+constexpr auto stamp_bound = std::chrono::seconds{60};
+
+std::optional<sandbox_uid> to_sandbox_uid(std::optional<std::string> x) {
+  return x ? std::optional{sandbox_uid{std::move(*x)}} : std::nullopt;
+}
 
 caf::error stopping() {
   return to_error(make_problem(verdict::refused, "NodeStopping", "the node is stopping; nothing was done"));
@@ -51,9 +58,11 @@ workspace_actor::behavior_type workspace_state::make_behavior() {
   });
   return {
     [this](atom::open, open_spec& what, caf::timespan budget) { return open(std::move(what), false, budget); },
-    [this](atom::suspend, const suspend_spec& what, caf::timespan budget) { return suspend(what, budget); },
+    [this](atom::suspend, suspend_spec& what, caf::timespan budget) { return suspend(std::move(what), budget); },
     [this](atom::resume, open_spec& what, caf::timespan budget) { return open(std::move(what), true, budget); },
-    [this](atom::remove, caf::timespan budget) { return remove(budget); },
+    [this](atom::remove, remove_spec& what, caf::timespan budget) { return remove(std::move(what), budget); },
+    [this](atom::reset_epoch, reset_spec& what, caf::timespan budget) { return reset_epoch(std::move(what), budget); },
+    [this](atom::stamp, bool report) { return stamp(report); },
     [this](atom::view) { return view(); },
     [this](atom::call, call_spec& what, const sink_actor& sink, caf::timespan budget) { return call(std::move(what), sink, budget); },
     [this](atom::ask, guest_question& what, caf::timespan budget) { return ask(std::move(what), budget); },
@@ -95,8 +104,9 @@ caf::result<opened_view> workspace_state::open(open_spec what, bool resume, caf:
   how.template_name = what.template_name.empty() ? world_.template_name : std::move(what.template_name);
   how.refresh_template = what.refresh_template;
   how.create = !resume;
-  if (!what.expect_uid.empty())
-    how.expect = sandbox_uid{std::move(what.expect_uid)};
+  how.expect = to_sandbox_uid(std::move(what.expect_uid));
+  for (auto& [entry, uid] : what.expect_claims)
+    how.expect_claims.emplace(entry, claim_uid{std::move(uid)});
   auto waiting = self_->make_response_promise<opened_view>();
   push({open_verb{std::move(how), resume, waiting}, within(budget)});
   return waiting;
@@ -108,29 +118,31 @@ caf::result<workspace_view> workspace_state::suspend(suspend_spec what, caf::tim
   workspace::suspend_options how{what.flush, what.quiesce};
   if (what.grace)
     how.quiesce_grace = std::chrono::duration_cast<std::chrono::milliseconds>(*what.grace);
+  how.by_id = what.by_id;
+  how.expect = to_sandbox_uid(std::move(what.expect_uid));
   // Joins the last verb in line only: one that waits behind another verb must not be answered by what came before it.
   auto* last = !queue_.empty() ? &queue_.back() : under_way_ ? &*under_way_ : nullptr;
-  if (auto* flight = last ? std::get_if<suspend_verb>(&last->verb) : nullptr) {
-    if (auto reason = workspace::refused_joiner(flight->how, how))
-      return to_error(
-        make_problem(verdict::refused, *reason, "suspend_already_in_flight: the suspend that is under way does not do what this one asks"));
+  if (auto* flight = last ? std::get_if<suspend_verb>(&last->verb) : nullptr; flight != nullptr && flight->how.expect == how.expect) {
+    if (auto why = workspace::refused_joiner(flight->how, how))
+      return to_error(to_problem(workspace::failure{std::move(*why)}));
     if (flight->waiting.size() >= most_waiting)
       return too_many();
-    flight->waiting.push_back(self_->make_response_promise<workspace_view>());
-    return flight->waiting.back();
+    flight->waiting.push_back({self_->make_response_promise<workspace_view>(), what.or_deleted});
+    return flight->waiting.back().answer;
   }
   if (queue_.size() >= most_waiting)
     return too_many();
   auto waiting = self_->make_response_promise<workspace_view>();
-  push({suspend_verb{how, {waiting}}, within(budget)});
+  push({suspend_verb{std::move(how), {{waiting, what.or_deleted}}}, within(budget)});
   return waiting;
 }
 
-caf::result<void> workspace_state::remove(caf::timespan budget) {
+caf::result<void> workspace_state::remove(remove_spec what, caf::timespan budget) {
   if (stopping_)
     return stopping();
+  workspace::remove_options how{to_sandbox_uid(std::move(what.expect_uid))};
   auto* last = !queue_.empty() ? &queue_.back() : under_way_ ? &*under_way_ : nullptr;
-  if (auto* flight = last ? std::get_if<remove_verb>(&last->verb) : nullptr) {
+  if (auto* flight = last ? std::get_if<remove_verb>(&last->verb) : nullptr; flight != nullptr && flight->how.expect == how.expect) {
     if (flight->waiting.size() >= most_waiting)
       return too_many();
     flight->waiting.push_back(self_->make_response_promise<void>());
@@ -139,7 +151,27 @@ caf::result<void> workspace_state::remove(caf::timespan budget) {
   if (queue_.size() >= most_waiting)
     return too_many();
   auto waiting = self_->make_response_promise<void>();
-  push({remove_verb{{waiting}}, within(budget)});
+  push({remove_verb{std::move(how), {waiting}}, within(budget)});
+  return waiting;
+}
+
+caf::result<workspace_view> workspace_state::reset_epoch(reset_spec what, caf::timespan budget) {
+  if (stopping_)
+    return stopping();
+  if (queue_.size() >= most_waiting)
+    return too_many();
+  auto waiting = self_->make_response_promise<workspace_view>();
+  push({reset_verb{{std::move(what.stored), sandbox_uid{std::move(what.sandbox_uid)}}, waiting}, within(budget)});
+  return waiting;
+}
+
+caf::result<void> workspace_state::stamp(bool report) {
+  if (stopping_)
+    return stopping();
+  if (queue_.size() >= most_waiting)
+    return too_many();
+  auto waiting = self_->make_response_promise<void>();
+  push({stamp_verb{report, waiting}, within(stamp_bound)});
   return waiting;
 }
 
@@ -151,10 +183,9 @@ void workspace_state::push(queued next) {
 void workspace_state::pump() {
   if (under_way_ || queue_.empty())
     return;
-  // A question in line is for the guest that stands: while nobody knows that one, the cluster is asked first, once.
-  if (auto* ask = std::get_if<ask_verb>(&queue_.front().verb);
-      ask != nullptr && session_.at == workspace::state::unknown && !std::exchange(ask->taken_up, true)) {
-    const auto until = queue_.front().until;
+  // What asks something of the guest asks the one that stands: while nobody knows that one, the cluster is asked first, once.
+  if (auto& next = queue_.front(); session_.at == workspace::state::unknown && asks_guest(next) && !std::exchange(next.taken_up, true)) {
+    const auto until = needs_guest(next) ? next.until : next.until.no_later_than(world_.time.now() + look_for_guest);
     queue_.push_front({take_up_verb{}, until});
   }
   under_way_.emplace(std::move(queue_.front()));
@@ -163,6 +194,26 @@ void workspace_state::pump() {
   ask_port(*under_way_, ticket_);
   if (watch_)
     show(sighting_);
+}
+
+bool workspace_state::asks_guest(const queued& next) {
+  const auto* suspend = std::get_if<suspend_verb>(&next.verb);
+  // A suspend that names its Sandbox looks at that one before anything is written, so no session is taken up for its flush.
+  return needs_guest(next) || (suspend != nullptr && suspend->how.flush && !suspend->how.by_id && !suspend->how.expect);
+}
+
+bool workspace_state::needs_guest(const queued& next) {
+  const auto* suspend = std::get_if<suspend_verb>(&next.verb);
+  return std::holds_alternative<ask_verb>(next.verb) || (suspend != nullptr && suspend->how.quiesce && !suspend->how.by_id);
+}
+
+workspace::transitions_port::then<workspace::done> workspace_state::landing(workspace::ticket ticket) const {
+  return [me = mail::weak<workspace_actor>{caf::actor_cast<workspace_actor>(self_)}, ticket](workspace::transition<workspace::done> x) {
+    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
+    if (!x.answer)
+      end->answer = tl::unexpected{std::move(x.answer.error())};
+    me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
+  };
 }
 
 void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
@@ -175,12 +226,7 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
       end->answer = tl::unexpected{std::move(x.answer.error())};
     me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
   };
-  const auto done = [me, ticket](workspace::transition<workspace::done> x) {
-    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
-    if (!x.answer)
-      end->answer = tl::unexpected{std::move(x.answer.error())};
-    me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
-  };
+  const auto done = landing(ticket);
   if (const auto* open = std::get_if<open_verb>(&next.verb)) {
     if (open->resume)
       world_.transitions.resume(ticket, which_, open->how, session_, next.until, opened);
@@ -204,36 +250,37 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
                           end->answer = tl::unexpected{std::move(x.error())};
                         me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
                       });
-  } else if (std::holds_alternative<remove_verb>(next.verb)) {
-    world_.transitions.remove(ticket, which_, session_, next.until, done);
+  } else if (const auto* remove = std::get_if<remove_verb>(&next.verb)) {
+    world_.transitions.remove(ticket, which_, remove->how, session_, next.until, done);
+  } else if (const auto* reset = std::get_if<reset_verb>(&next.verb)) {
+    world_.transitions.reset_epoch(ticket, which_, reset->what, session_, next.until, done);
+  } else if (std::holds_alternative<stamp_verb>(next.verb)) {
+    world_.transitions.stamp(ticket, which_, session_, next.until, [me, ticket](workspace::transition<workspace::stamped> x) {
+      auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
+      if (x.answer)
+        end->stamp = std::move(*x.answer);
+      else
+        end->answer = tl::unexpected{std::move(x.answer.error())};
+      me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
+    });
   } else {
     world_.transitions.take_up(ticket, which_, session_, next.until, done);
   }
 }
 
 void workspace_state::land(const verb_end& end) {
+  if (explain_in_line(end))
+    return;
   auto done = std::move(*under_way_);
   under_way_.reset();
-  // A question changes no session.
-  if (!std::holds_alternative<ask_verb>(done.verb)) {
-    session_ = end.after;
-    ++generation_;
-  }
+  keep(done, end.after);
   if (end.answer)
     answer_well(done, end);
   else
     answer(done, to_problem(end.answer.error()));
-  // What waited until the state is known: questions in line first, then calls. That the time of the first was up is no answer for
-  // the others.
+  // What waited until the state is known: the line first, then calls.
   if (std::holds_alternative<take_up_verb>(done.verb) && !end.answer)
-    while (!queue_.empty()) {
-      const auto* ask = std::get_if<ask_verb>(&queue_.front().verb);
-      if (ask == nullptr || (done.until.passed(world_.time) && !ask->taken_up))
-        break;
-      auto next = std::move(queue_.front());
-      queue_.pop_front();
-      answer(next, to_problem(end.answer.error()));
-    }
+    refuse_without_guest(done, end.answer.error());
   for (auto& one : std::exchange(parked_, {}))
     if (session_.at != workspace::state::unknown)
       one.go();
@@ -245,15 +292,61 @@ void workspace_state::land(const verb_end& end) {
   pump();
 }
 
+bool workspace_state::explain_in_line(const verb_end& end) {
+  auto* ask = std::get_if<ask_verb>(&under_way_->verb);
+  if (ask == nullptr || end.answer || session_.at != workspace::state::running || !workspace::worth_explaining(end.answer.error())
+      || std::exchange(ask->explaining, true))
+    return false;
+  ticket_ = world_.next_ticket();
+  world_.transitions.explain(ticket_, which_, operation_of(ask->what), session_, end.answer.error(), within(std::chrono::seconds{10}),
+                             landing(ticket_));
+  return true;
+}
+
+void workspace_state::refuse_without_guest(const queued& taking_up, const workspace::failure& why) {
+  // That the time of the first was up is no answer for those behind it.
+  while (!queue_.empty() && needs_guest(queue_.front()) && (queue_.front().taken_up || !taking_up.until.passed(world_.time))) {
+    auto next = std::move(queue_.front());
+    queue_.pop_front();
+    answer(next, to_problem(why));
+  }
+  if (!queue_.empty() && queue_.front().taken_up && workspace::kind_of(why) != workspace::kind::not_found)
+    world_.warn("workspace " + which_.text() + ": its guest was not found (" + workspace::to_string(why)
+                + "); the suspend goes on without a flush");
+}
+
+void workspace_state::keep(const queued& done, const workspace::session& after) {
+  if (const auto* ask = std::get_if<ask_verb>(&done.verb); ask != nullptr && (!ask->explaining || after.at == session_.at))
+    return; // a question changes no session, but what the cluster says of its failure may
+  if (std::holds_alternative<reset_verb>(done.verb) || std::holds_alternative<stamp_verb>(done.verb)) {
+    // Neither of them opens a session or ends one. What was never read stays so, and learns its epoch as anybody who starts.
+    if (session_.at != workspace::state::unknown) {
+      session_.epoch = after.epoch;
+      session_.stamped = after.stamped;
+    }
+    return;
+  }
+  session_ = after;
+  ++generation_;
+}
+
 void workspace_state::answer_well(queued& done, const verb_end& end) {
   if (auto* open = std::get_if<open_verb>(&done.verb)) {
     open->waiting.deliver(opened_view{std::string{workspace::to_string(end.answer->value_or(session_.from))}, view()});
   } else if (auto* suspend = std::get_if<suspend_verb>(&done.verb)) {
     for (auto& one : suspend->waiting)
-      one.deliver(view());
+      one.answer.deliver(view());
   } else if (auto* remove = std::get_if<remove_verb>(&done.verb)) {
     for (auto& one : remove->waiting)
       one.deliver();
+  } else if (auto* reset = std::get_if<reset_verb>(&done.verb)) {
+    reset->waiting.deliver(view());
+  } else if (auto* stamp = std::get_if<stamp_verb>(&done.verb)) {
+    if (stamp->report && end.stamp && end.stamp->written)
+      world_.warn("workspace " + which_.text() + " stood with "
+                  + (end.stamp->found ? "the holder epoch " + *end.stamp->found : std::string{"no holder epoch"})
+                  + ", and was given one of this node");
+    stamp->waiting.deliver();
   } else if (auto* ask = std::get_if<ask_verb>(&done.verb)) {
     ask->waiting.deliver(to_answer(end.said.value_or(workspace::reply{})));
   }
@@ -264,10 +357,17 @@ void workspace_state::answer(queued& done, const problem& why) {
     open->waiting.deliver(to_error(why));
   } else if (auto* suspend = std::get_if<suspend_verb>(&done.verb)) {
     for (auto& one : suspend->waiting)
-      one.deliver(to_error(why));
+      if (one.or_deleted && session_.at == workspace::state::deleted)
+        one.answer.deliver(view());
+      else
+        one.answer.deliver(to_error(why));
   } else if (auto* remove = std::get_if<remove_verb>(&done.verb)) {
     for (auto& one : remove->waiting)
       one.deliver(to_error(why));
+  } else if (auto* reset = std::get_if<reset_verb>(&done.verb)) {
+    reset->waiting.deliver(to_error(why));
+  } else if (auto* stamp = std::get_if<stamp_verb>(&done.verb)) {
+    stamp->waiting.deliver(to_error(why));
   } else if (auto* ask = std::get_if<ask_verb>(&done.verb)) {
     ask->waiting.deliver(to_error(why));
   }
@@ -353,7 +453,7 @@ void workspace_state::land_question(asking& one, workspace::ticket ticket, const
     const auto& said = *static_cast<const workspace::result<workspace::reply>*>(x.value.get());
     if (said) {
       one.waiting.deliver(to_answer(*said));
-    } else if (one.generation == generation_ && session_.at == workspace::state::running) {
+    } else if (one.generation == generation_ && session_.at == workspace::state::running && workspace::worth_explaining(said.error())) {
       one.explaining = true;
       const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
       world_.transitions.explain(ticket, which_, one.operation, session_, said.error(), within(std::chrono::seconds{10}),
@@ -442,7 +542,7 @@ void workspace_state::stop() {
     answer(one, why);
   for (auto& one : std::exchange(parked_, {}))
     one.refuse(to_error(why));
-  if (under_way_ && std::holds_alternative<ask_verb>(under_way_->verb))
+  if (const auto* ask = under_way_ ? std::get_if<ask_verb>(&under_way_->verb) : nullptr; ask != nullptr && !ask->explaining)
     world_.guests.cancel(ticket_);
   else if (under_way_)
     world_.transitions.cancel(ticket_);

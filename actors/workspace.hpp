@@ -33,38 +33,64 @@ private:
     promise<opened_view> waiting;
   };
   struct suspend_verb {
+    struct caller {
+      promise<workspace_view> answer;
+      bool or_deleted = false;
+    };
     workspace::suspend_options how;
-    std::vector<promise<workspace_view>> waiting; // those who joined share one answer
+    std::vector<caller> waiting; // those who joined share one answer
   };
   struct remove_verb {
+    workspace::remove_options how;
     std::vector<promise<void>> waiting;
+  };
+  struct reset_verb {
+    workspace::epoch_reset what;
+    promise<workspace_view> waiting;
+  };
+  struct stamp_verb {
+    bool report = false;
+    promise<void> waiting;
   };
   struct take_up_verb {};
   /// A question that waits in line: a quiesce, a flush.
   struct ask_verb {
     workspace::question what;
     promise<guest_answer> waiting;
-    bool taken_up = false; // the cluster was asked for its sake
+    bool explaining = false; // the guest has failed it, and the cluster is asked why
   };
   struct queued {
-    std::variant<open_verb, suspend_verb, remove_verb, take_up_verb, ask_verb> verb;
+    std::variant<open_verb, suspend_verb, remove_verb, reset_verb, stamp_verb, take_up_verb, ask_verb> verb;
     deadline until;
+    bool taken_up = false; // the cluster was asked for its sake
   };
   /// What the port answered, in one shape.
   struct verb_end {
     workspace::session after;
     workspace::result<std::optional<workspace::origin>> answer;
-    std::optional<workspace::reply> said; // of an `ask_verb`
+    std::optional<workspace::reply> said;      // of an `ask_verb`
+    std::optional<workspace::stamped> stamp{}; // of a `stamp_verb`
   };
 
   caf::result<opened_view> open(open_spec what, bool resume, caf::timespan budget);
   caf::result<workspace_view> suspend(suspend_spec what, caf::timespan budget);
-  caf::result<void> remove(caf::timespan budget);
+  caf::result<void> remove(remove_spec what, caf::timespan budget);
+  caf::result<workspace_view> reset_epoch(reset_spec what, caf::timespan budget);
+  caf::result<void> stamp(bool report);
   void push(queued next);
   void pump();
+  /// Asks the guest for something before anything else.
+  [[nodiscard]] static bool asks_guest(const queued& next);
+  /// So, and fails where the guest cannot be asked.
+  [[nodiscard]] static bool needs_guest(const queued& next);
+  workspace::transitions_port::then<workspace::done> landing(workspace::ticket ticket) const;
   void ask_port(const queued& next, workspace::ticket ticket);
   void land(const verb_end& end);
-  static void answer(queued& done, const problem& why);
+  /// True: the cluster is being asked what the failure of a question in line means.
+  bool explain_in_line(const verb_end& end);
+  void refuse_without_guest(const queued& taking_up, const workspace::failure& why);
+  void keep(const queued& done, const workspace::session& after);
+  void answer(queued& done, const problem& why);
   void answer_well(queued& done, const verb_end& end);
 
   // -- calls and questions ----------------------------------------------------

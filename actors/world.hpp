@@ -7,10 +7,19 @@
 #include "workspace/ports.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace paddock {
+
+/// Which Sandboxes are stamped without being asked for: those without a holder epoch or with one below `below`, of workspaces that live on
+/// this node, or of all. A node that stands alone has taken nobody's place: it only puts back what it had written ([W] P11, P12).
+struct stamping {
+  std::uint64_t below = 0;
+  bool all = false;
+};
 
 /// What the actors of a node ask and are told by: the ports, the time, the log. Lives as long as the actor system.
 struct actor_world {
@@ -25,6 +34,7 @@ struct actor_world {
   egress::fence_port* fences = nullptr;         // null also without per-sandbox egress
   egress::gate_port* gates = nullptr;
   egress::policy_port* policies = nullptr; // as `fences`
+  std::optional<stamping> stamps{};        // absent: the writes of this node carry no holder epoch
   std::atomic<workspace::ticket> last_ticket{0};
 
   /// A ticket that no other transition or call of this node has.

@@ -1,15 +1,19 @@
 #include "apps/paddock/arguments.hpp"
 
+#include "apps/paddock/advice.hpp"
 #include "apps/paddock/exit_code.hpp"
 #include "messages/error.hpp"
 
 #include <charconv>
 #include <iostream>
+#include <unistd.h>
 
 namespace paddock::cli {
 
 int refuse(const arguments& args, const problem& x) {
   print_problem(std::cerr, args.how(), x);
+  if (const auto hint = what_to_do(x.reason); !hint.empty() && args.how() != format::json && ::isatty(STDERR_FILENO) != 0)
+    std::cerr << hint << '\n';
   return exit_code(x.how);
 }
 
@@ -83,15 +87,20 @@ tl::expected<std::chrono::milliseconds, std::string> duration_of(const std::stri
   return *got;
 }
 
-tl::expected<std::map<std::string, std::string>, std::string> environment_of(const std::vector<std::string>& all) {
+tl::expected<std::map<std::string, std::string>, std::string> pairs_of(const char* option, const char* form,
+                                                                       const std::vector<std::string>& all) {
   auto out = std::map<std::string, std::string>{};
   for (const auto& x : all) {
     const auto equals = x.find('=');
     if (equals == std::string::npos || equals == 0)
-      return tl::unexpected{"--env wants KEY=VALUE, not \"" + x + "\""};
+      return tl::unexpected{std::string{option} + " wants " + form + ", not \"" + x + "\""};
     out[x.substr(0, equals)] = x.substr(equals + 1);
   }
   return out;
+}
+
+tl::expected<std::map<std::string, std::string>, std::string> environment_of(const std::vector<std::string>& all) {
+  return pairs_of("--env", "KEY=VALUE", all);
 }
 
 } // namespace paddock::cli

@@ -8,6 +8,7 @@
 #include "apps/paddock/file_verbs.hpp"
 #include "apps/paddock/guest_commands.hpp"
 #include "apps/paddock/guest_verbs.hpp"
+#include "apps/paddock/inventory.hpp"
 #include "apps/paddock/print.hpp"
 #include "apps/paddock/stream.hpp"
 #include "base/random.hpp"
@@ -98,7 +99,11 @@ int cp(client& by, const arguments& args) {
 }
 
 int open_or_resume(client& by, const arguments& args, bool resume) {
-  const open_spec what{args.template_name, args.refresh_template, args.expect_uid};
+  open_spec what{args.template_name, args.refresh_template, args.expect_uid, {}};
+  auto claims = pairs_of("--expect-claim", "NAME=UID", args.expect_claims);
+  if (!claims)
+    return misuse(args, claims.error());
+  what.expect_claims = std::move(*claims);
   auto waiting = std::make_optional<progress>("waiting for the pod of " + args.id);
   const auto got = resume ? by.ask<opened_view>(effect::changes, atom::resume_v, args.id, what, by.budget())
                           : by.ask<opened_view>(effect::changes, atom::open_v, args.id, what, by.budget());
@@ -110,12 +115,22 @@ int open_or_resume(client& by, const arguments& args, bool resume) {
 }
 
 int suspend(client& by, const arguments& args) {
-  suspend_spec what{!args.no_flush, args.with_quiesce, {}};
+  suspend_spec what{!args.no_flush && !args.by_id, args.with_quiesce, {}};
+  what.by_id = args.by_id;
+  what.expect_uid = args.expect_uid;
   if (!args.grace.empty()) {
     const auto grace = duration_of("--grace", args.grace);
     if (!grace)
       return misuse(args, grace.error());
     what.grace = *grace;
+  }
+  if (args.only_if_idle && args.by_id)
+    return misuse(args, "--by-id asks no guest, so nobody knows whether it is idle");
+  if (args.only_if_idle) {
+    const auto idle =
+      by.ask<guest_answer>(effect::reads, atom::ask_v, args.id, guest_question{quiesce_question{std::nullopt, true}}, by.budget());
+    if (!idle)
+      return refuse(args, idle.error());
   }
   auto waiting = std::make_optional<progress>("waiting until the pod of " + args.id + " is gone");
   const auto got = by.ask<workspace_view>(effect::changes, atom::suspend_v, args.id, what, by.budget());
@@ -129,10 +144,22 @@ int suspend(client& by, const arguments& args) {
   return 0;
 }
 
+/// Asks whoever sits at a terminal. Who cannot be asked has said all there is to say.
+bool confirmed(const arguments& args) {
+  if (args.yes || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0)
+    return true;
+  std::cerr << "delete the workspace " << args.id << ", its disk and everything on it? [y/N] " << std::flush;
+  auto said = std::string{};
+  std::getline(std::cin, said);
+  return said == "y" || said == "yes";
+}
+
 int remove(client& by, const arguments& args) {
   if (!args.delete_disk)
     return misuse(args, "rm deletes the disk of the workspace and everything on it; say so with --delete-disk");
-  const auto got = by.ask<caf::unit_t>(effect::changes, atom::remove_v, args.id, by.budget());
+  if (!confirmed(args))
+    return refuse(args, make_problem(verdict::refused, "NotConfirmed", "nothing was deleted"));
+  const auto got = by.ask<caf::unit_t>(effect::changes, atom::remove_v, args.id, remove_spec{args.expect_uid}, by.budget());
   if (!got)
     return refuse(args, got.error());
   switch (args.how()) {
@@ -140,6 +167,18 @@ int remove(client& by, const arguments& args) {
     case format::name: std::cout << args.id << '\n'; break;
     case format::table: std::cout << "deleted\n"; break;
   }
+  return 0;
+}
+
+int reset_epoch(client& by, const arguments& args) {
+  const reset_spec what{args.stored_epoch, args.sandbox_uid};
+  const auto got = by.ask<workspace_view>(effect::changes, atom::reset_epoch_v, args.id, what, by.budget());
+  if (!got)
+    return refuse(args, got.error());
+  if (args.how() == format::table)
+    std::cout << "replaced\n";
+  else
+    print(std::cout, args.how(), *got);
   return 0;
 }
 
@@ -151,11 +190,11 @@ int get(client& by, const arguments& args, bool identity) {
   return 0;
 }
 
-int list(client& by, const arguments& args) {
+int list(client& by, const arguments& args, const std::string& place) {
   const auto got = by.ask<std::vector<workspace_view>>(effect::reads, atom::list_v, by.budget());
   if (!got)
     return refuse(args, got.error());
-  print_list(std::cout, args.how(), *got);
+  print_inventory(std::cout, args.how(), *got, place, time_source::wall_clock::now());
   return 0;
 }
 
@@ -208,6 +247,7 @@ int main(int argc, char** argv) {
   open_verb->add_option("--template", args.template_name, "The SandboxTemplate to make it from (default: the node's)");
   open_verb->add_flag("--refresh-template", args.refresh_template, "Take the template's present pod when it is woken");
   open_verb->add_option("--expect-uid", args.expect_uid, "Open only the Sandbox with this uid; never create");
+  open_verb->add_option("--expect-claim", args.expect_claims, "With --expect-uid: the disk NAME must be the one with this uid, NAME=UID");
   auto* list_verb = app.add_subcommand("ls", "List the workspaces; wakes nothing");
   auto* get_verb = with_id(app.add_subcommand("get", "Show a workspace; wakes nothing"));
   auto* identity_verb = with_id(app.add_subcommand("identity", "Show which Sandbox, pod, guest and disks it is"));
@@ -226,11 +266,19 @@ int main(int argc, char** argv) {
   auto* suspend_verb = with_id(app.add_subcommand("suspend", "End the pod and keep the disk"));
   suspend_verb->add_flag("--no-flush", args.no_flush, "Do not ask the guest to flush first");
   suspend_verb->add_flag("--quiesce", args.with_quiesce, "Stop every process of the guest first; no suspend when that is not confirmed");
+  suspend_verb->add_flag("--only-if-idle", args.only_if_idle, "Only when nothing runs in the guest; otherwise nothing happens");
   suspend_verb->add_option("--grace", args.grace, "With --quiesce: from SIGTERM to SIGKILL (default: the guest's)");
+  suspend_verb->add_flag("--by-id", args.by_id, "Ask the cluster alone: no guest is dialled, so nothing is flushed");
+  suspend_verb->add_option("--expect-uid", args.expect_uid, "Suspend only the Sandbox with this uid");
   auto* resume_verb = with_id(app.add_subcommand("resume", "Wake it on a new pod with the same disk"));
   resume_verb->add_flag("--refresh-template", args.refresh_template, "Take the template's present pod");
   auto* remove_verb = with_id(app.add_subcommand("rm", "Delete a workspace with its disk"));
-  remove_verb->add_flag("--delete-disk", args.delete_disk, "Yes, the disk too");
+  remove_verb->add_flag("--delete-disk", args.delete_disk, "The disk too, and everything on it");
+  remove_verb->add_flag("--yes", args.yes, "Do not ask for a word on a terminal");
+  remove_verb->add_option("--expect-uid", args.expect_uid, "Delete only the Sandbox with this uid");
+  auto* reset_verb = with_id(app.add_subcommand("reset-epoch", "Replace a holder epoch that nobody can read; changes nothing else"));
+  reset_verb->add_option("--stored", args.stored_epoch, "The text that stands now, to the letter")->required();
+  reset_verb->add_option("--uid", args.sandbox_uid, "The uid of the Sandbox that carries it")->required();
   auto* nodes_verb = app.add_subcommand("nodes", "Show the node");
   auto* guest_verb = app.add_subcommand("guest", "Speak to a guest itself, without a node: paddock guest --address HOST:PORT VERB");
   const auto direct = add_direct_verbs(*guest_verb, args);
@@ -309,7 +357,7 @@ int main(int argc, char** argv) {
   if (open_verb->parsed())
     code = open_or_resume(by, args, false);
   else if (list_verb->parsed())
-    code = list(by, args);
+    code = list(by, args, config::write_listen({how.host, how.port}));
   else if (get_verb->parsed())
     code = get(by, args, false);
   else if (identity_verb->parsed())
@@ -328,6 +376,8 @@ int main(int argc, char** argv) {
     code = open_or_resume(by, args, true);
   else if (remove_verb->parsed())
     code = remove(by, args);
+  else if (reset_verb->parsed())
+    code = reset_epoch(by, args);
   else if (nodes_verb->parsed())
     print_nodes(std::cout, args.how(), config::write_listen({how.host, how.port}), by.about());
   std::cout.flush();

@@ -71,7 +71,7 @@ class Agents(SystemTest):
 
     def test_a_workspace_lives_beside_a_real_api_server(self):
         config = pathlib.Path(self.data.name) / "paddock.yaml"
-        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\nready-timeout: 20s\n")
+        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\ningress: unverified\nready-timeout: 20s\n")
         api("POST", f"{EXTENSIONS}/sandboxtemplates", workspace_template())
         with Node(config=config) as node:
             self.assertEqual(node.json("open", "desk")["origin"], "created")

@@ -8,6 +8,7 @@ from real_api import api
 
 SANDBOXES = "/apis/agents.x-k8s.io/v1beta1/namespaces/default/sandboxes"
 TEMPLATES = "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/default/sandboxtemplates"
+POLICIES = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
 PODS = "/api/v1/namespaces/default/pods"
 POD_SPEC = {"containers": [{"name": "agent", "image": "none", "ports": [{"containerPort": 1024}],
                             "volumeDevices": [{"name": "workspace", "devicePath": "/dev/workspace"}]}],
@@ -83,7 +84,7 @@ class RealCluster(SystemTest):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="paddock-test-")
         config = pathlib.Path(self.folder.name) / "paddock.yaml"
-        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\nready-timeout: 20s\n")
+        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\ningress: unverified\nready-timeout: 20s\n")
         self.node = Node(config=config).__enter__()
         self.controller = Controller(self.folder.name)
 
@@ -118,6 +119,7 @@ class RealCluster(SystemTest):
         self.assertNotEqual(first["podUid"], second["podUid"])
         self.assertEqual(self.good(node.run("cat", "desk:a")), b"kept")
         self.assertEqual([x["workspace"] for x in node.json("ls")], ["desk"])
+        self.mend_the_epoch(node, second["sandboxUid"])
         # A newer holder has stamped it: nothing of ours is applied any more.
         api("PATCH", f"{SANDBOXES}/namzu-ws-desk", {"metadata": {"annotations": {"sandbox.namzu.ai/holder-epoch": "99999999"}}},
             "application/merge-patch+json")
@@ -125,6 +127,54 @@ class RealCluster(SystemTest):
         self.assertEqual(api("GET", f"{SANDBOXES}/namzu-ws-desk")["spec"]["operatingMode"], "Running")
         self.refused(node.run("rm", "desk", "--delete-disk"), 6, "WorkspacePrecondition")
         self.assertIsNotNone(api("GET", f"{SANDBOXES}/namzu-ws-desk"))
+        self.assertIsNone(self.controller.failure)
+
+    def mend_the_epoch(self, node, uid):
+        def stamped(value):
+            api("PATCH", f"{SANDBOXES}/namzu-ws-desk", {"metadata": {"annotations": {"sandbox.namzu.ai/holder-epoch": value}}},
+                "application/merge-patch+json")
+
+        def epoch():
+            return api("GET", f"{SANDBOXES}/namzu-ws-desk")["metadata"]["annotations"].get("sandbox.namzu.ai/holder-epoch")
+
+        stamped("latest")
+        self.refused(node.run("suspend", "desk"), 6, "WorkspacePrecondition")
+        self.refused(node.run("reset-epoch", "desk", "--stored", "later", "--uid", uid), 6, "WorkspacePrecondition")
+        self.refused(node.run("reset-epoch", "desk", "--stored", "latest", "--uid", "another"), 6, "WorkspaceReplaced")
+        self.assertEqual(epoch(), "latest")
+        self.assertEqual(self.good(node.run("reset-epoch", "desk", "--stored", "latest", "--uid", uid)), b"replaced\n")
+        mended = int(epoch())
+        # Lost instead: the watch shows it, and the owner stamps it again.
+        stamped(None)
+        wait_for("it is stamped again", lambda: epoch() is not None)
+        self.assertEqual(int(epoch()), mended)
+        self.assertEqual(node.json("resume", "desk")["origin"], "adopted-running")
+
+    def test_egress_is_proved_before_anything_is_made(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "egress.yaml").write_text("policy: {kind: deny-all}\n")
+        config = folder / "bounded.yaml"
+        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\n"
+                          f"egress: {folder}/egress.yaml\nready-timeout: 20s\n")
+        if api("GET", f"{TEMPLATES}/default") is None:
+            api("POST", TEMPLATES, TEMPLATE)
+        rendered = subprocess.run([BIN / "paddock", "egress", "render", "--egress", folder / "egress.yaml", "--namespace", "default",
+                                   "--template", "default", "-o", "json"], capture_output=True, timeout=BOUND, check=True).stdout
+        closed = {"podSelector": {}, "policyTypes": ["Ingress"]}
+        wide = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{}]}
+        with Node(config=config) as node:
+            self.refused(node.run("open", "bounded"), 3, "EgressPolicyNotApplied")
+            api("POST", POLICIES, json.loads(rendered))
+            self.refused(node.run("open", "bounded"), 3, "IngressPolicy")
+            for name, spec in (("closed", closed), ("wide", wide)):
+                api("POST", POLICIES, {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": name}, "spec": spec})
+            self.refused(node.run("open", "bounded"), 3, "EgressPolicyUnion")
+            self.assertIsNone(api("GET", f"{SANDBOXES}/namzu-ws-bounded"))
+            api("DELETE", f"{POLICIES}/wide")
+            self.controller.begin()
+            self.assertEqual(node.json("open", "bounded")["origin"], "created")
+            self.good(node.run("suspend", "bounded"))
+            self.good(node.run("rm", "bounded", "--delete-disk"))
         self.assertIsNone(self.controller.failure)
 
     def test_a_token_without_rights(self):
