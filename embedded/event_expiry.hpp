@@ -4,8 +4,8 @@
 
 namespace paddock::embedded {
 
-/// Takes away Events that are older than an hour, as every API server does: at most 100, so that a request does not wait long. True: there
-/// are more.
+/// Takes away Events that are older than an hour, as every API server does, and of more than 10,000 the oldest: at most 100, so that a
+/// request does not wait long. True: there are more.
 [[nodiscard]] bool expire_events(store& objects, store::instant now);
 
 } // namespace paddock::embedded

@@ -93,14 +93,14 @@ constexpr std::array kinds{
                 .label_name = true,
                 .returns_deleted = true,
                 .collected = true},
+  resource_kind{
+    .group = "events.k8s.io", .version = "v1", .plural = "events", .singular = "event", .short_names = "ev", .kind = "Event", .view = true},
   asking(authentication, "selfsubjectreviews", "selfsubjectreview", "SelfSubjectReview", false),
   asking(authentication, "tokenreviews", "tokenreview", "TokenReview", false),
   asking(authorization, "localsubjectaccessreviews", "localsubjectaccessreview", "LocalSubjectAccessReview", true),
   asking(authorization, "selfsubjectaccessreviews", "selfsubjectaccessreview", "SelfSubjectAccessReview", false),
   asking(authorization, "selfsubjectrulesreviews", "selfsubjectrulesreview", "SelfSubjectRulesReview", false),
   asking(authorization, "subjectaccessreviews", "subjectaccessreview", "SubjectAccessReview", false),
-  resource_kind{
-    .group = "events.k8s.io", .version = "v1", .plural = "events", .singular = "event", .short_names = "ev", .kind = "Event", .view = true},
   resource_kind{.group = "networking.k8s.io",
                 .version = "v1",
                 .plural = "networkpolicies",

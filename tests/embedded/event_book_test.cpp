@@ -23,10 +23,10 @@ json pod(const std::string& name) {
           {"metadata", {{"name", name}, {"namespace", "n"}, {"uid", "u-" + name}, {"resourceVersion", "7"}}}};
 }
 
-container_state running(const std::string& name) {
+container_state container(const std::string& name, container_state::at now = container_state::at::waiting) {
   container_state out;
   out.name = name;
-  out.now = container_state::at::running;
+  out.now = now;
   return out;
 }
 
@@ -46,22 +46,23 @@ SCENARIO("what is told again raises the count of one Event") {
   CHECK_EQ(first->call.method, "POST");
   CHECK_EQ(first->call.path, "/api/v1/namespaces/n/events");
   const auto& event = first->call.body;
-  CHECK_EQ(event["involvedObject"], json::parse(R"({"apiVersion": "v1", "kind": "Pod", "name": "a", "namespace": "n", "uid": "u-a",
+  CHECK(event["involvedObject"] == json::parse(R"({"apiVersion": "v1", "kind": "Pod", "name": "a", "namespace": "n", "uid": "u-a",
     "resourceVersion": "7", "fieldPath": "spec.containers{main}"})"));
-  CHECK_EQ(event["source"], json::parse(R"({"component": "kubelet", "host": "node-1"})"));
-  CHECK_EQ(event["type"], "Normal");
-  CHECK_EQ(event["count"], 1);
+  CHECK(event["source"] == json::parse(R"({"component": "kubelet", "host": "node-1"})"));
+  CHECK(event["type"] == "Normal");
+  CHECK(event["count"] == 1);
   const auto again = book.tell(pod("a"), {false, "Started", "Container started", "spec.containers{main}"}, noon + 5s);
   REQUIRE(again);
-  CHECK_EQ(again->call, k8s::merge_patch("/api/v1/namespaces/n/events/" + event["metadata"]["name"].get<std::string>(),
-                                         {{"count", 2}, {"lastTimestamp", "2026-11-29T12:00:05Z"}}));
+  CHECK(again->call
+        == k8s::merge_patch("/api/v1/namespaces/n/events/" + event["metadata"]["name"].get<std::string>(),
+                            {{"count", 2}, {"lastTimestamp", "2026-11-29T12:00:05Z"}}));
   // Another message, another subject: another Event.
   const auto other = book.tell(pod("a"), {true, "Started", "Container restarted", "spec.containers{main}"}, noon);
   const auto elsewhere = book.tell(pod("b"), {false, "Started", "Container started", "spec.containers{main}"}, noon);
   REQUIRE(other && elsewhere);
-  CHECK_EQ(other->call.body["type"], "Warning");
+  CHECK(other->call.body["type"] == "Warning");
   CHECK_EQ(elsewhere->call.method, "POST");
-  CHECK_NE(other->call.body["metadata"]["name"], event["metadata"]["name"]);
+  CHECK(other->call.body["metadata"]["name"] != event["metadata"]["name"]);
 }
 
 SCENARIO("an Event that has gone is made anew") {
@@ -95,9 +96,9 @@ SCENARIO("what is remembered is bounded, and what is no object is not told of") 
 
 SCENARIO("a kubelet tells of containers that start, fail, are put off, and do not answer") {
   pod_state before;
-  before.containers = {container_state{.name = "main"}};
+  before.containers = {container("main")};
   auto started = before;
-  started.containers = {running("main")};
+  started.containers = {container("main", container_state::at::running)};
   using words = std::vector<std::string>;
   CHECK_EQ(reasons(before, started), (words{"Started spec.containers{main}"}));
   CHECK_EQ(reasons(started, started), words{});

@@ -26,16 +26,16 @@ SCENARIO("an Event is one object in two forms, also in watches, tables and YAML"
   api_world w;
   w.make(old_form, event("a"));
   const auto seen = w.get(young_form + "/a").body;
-  CHECK_EQ(seen["apiVersion"], "events.k8s.io/v1");
-  CHECK_EQ(seen["note"], "Container started");
-  CHECK_EQ(seen["deprecatedCount"], 2);
+  CHECK(seen["apiVersion"] == "events.k8s.io/v1");
+  CHECK(seen["note"] == "Container started");
+  CHECK(seen["deprecatedCount"] == 2);
   CHECK(!seen.contains("message"));
-  CHECK_EQ(w.get(young_form + "/a").body["metadata"], w.get(std::string{old_form} + "/a").body["metadata"]);
-  CHECK_EQ(w.get(young_form + "?fieldSelector=regarding.name%3Dp").body["items"][0]["note"], "Container started");
+  CHECK(w.get(young_form + "/a").body["metadata"] == w.get(std::string{old_form} + "/a").body["metadata"]);
+  CHECK(w.get(young_form + "?fieldSelector=regarding.name%3Dp").body["items"][0]["note"] == "Container started");
   CHECK_EQ(w.get(young_form + "?fieldSelector=regarding.name%3Dq").body["items"].size(), 0u);
   CHECK(w.get(young_form + "/a", "application/yaml").text.find("note: Container started") != std::string::npos);
   const auto table = w.get(young_form, "application/json;as=Table;v=v1;g=meta.k8s.io").body;
-  CHECK_EQ(table["rows"][0]["cells"][2], "Started");
+  CHECK(table["rows"][0]["cells"][2] == "Started");
   // -- a watch of the younger form hears of what is written in the older --
   auto got = w.serve_one({"GET", young_form + "?watch=true&resourceVersion=" + std::to_string(w.objects.version()), "", "", ""});
   auto* start = std::get_if<watch_start>(&got);
@@ -43,9 +43,9 @@ SCENARIO("an Event is one object in two forms, also in watches, tables and YAML"
   store_watch watch{w.objects, std::move(start->request)};
   w.make(old_form, event("b"));
   const auto told = json::parse(watch.next(1 << 20, w.now));
-  CHECK_EQ(told["type"], "ADDED");
-  CHECK_EQ(told["object"]["apiVersion"], "events.k8s.io/v1");
-  CHECK_EQ(told["object"]["note"], "Container started");
+  CHECK(told["type"] == "ADDED");
+  CHECK(told["object"]["apiVersion"] == "events.k8s.io/v1");
+  CHECK(told["object"]["note"] == "Container started");
   // -- and the other way round --
   CHECK_EQ(w.ask({"DELETE", young_form + "/b"}).status, 200u);
   CHECK_EQ(w.get(std::string{old_form} + "/b").status, 404u);

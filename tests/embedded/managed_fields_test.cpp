@@ -27,10 +27,10 @@ json config_map(const std::map<std::string, std::string>& data) {
 SCENARIO("sets of fields are united, taken from each other and written as FieldsV1") {
   const auto a = *field_set::read(json::parse(R"({"f:x": {".": {}, "f:y": {}}, "f:z": {}})"));
   const auto b = *field_set::read(json::parse(R"({"f:x": {"f:y": {}}, "f:w": {}})"));
-  CHECK_EQ(a.to_json(), json::parse(R"({"f:x": {".": {}, "f:y": {}}, "f:z": {}})"));
-  CHECK_EQ(a.united(b).to_json(), json::parse(R"({"f:w": {}, "f:x": {".": {}, "f:y": {}}, "f:z": {}})"));
-  CHECK_EQ(a.without(b).to_json(), json::parse(R"({"f:x": {}, "f:z": {}})"));
-  CHECK_EQ(a.common(b).to_json(), json::parse(R"({"f:x": {"f:y": {}}})"));
+  CHECK(a.to_json() == json::parse(R"({"f:x": {".": {}, "f:y": {}}, "f:z": {}})"));
+  CHECK(a.united(b).to_json() == json::parse(R"({"f:w": {}, "f:x": {".": {}, "f:y": {}}, "f:z": {}})"));
+  CHECK(a.without(b).to_json() == json::parse(R"({"f:x": {}, "f:z": {}})"));
+  CHECK(a.common(b).to_json() == json::parse(R"({"f:x": {"f:y": {}}})"));
   CHECK(!field_set::read(json::parse(R"({"x": {}})")));
   CHECK(!field_set::read(json::parse(R"({"f:x": 1})")));
 }
@@ -42,7 +42,7 @@ SCENARIO("the managers of an object stand in its text and nowhere else, also aft
   const auto stored = *w.objects.get(configs(), "default", "c");
   CHECK(!stored->value["metadata"].contains("managedFields"));
   const auto whole = json::parse(stored->text);
-  CHECK_EQ(json::parse(stored->managed()), whole["metadata"]["managedFields"]);
+  CHECK(json::parse(stored->managed()) == whole["metadata"]["managedFields"]);
   CHECK_EQ(encode_json(whole), stored->text);
   journal_image image;
   image.version = w.objects.version();
@@ -68,9 +68,9 @@ SCENARIO("objects of which no managers are known get them when something is appl
   const auto target = std::string{api_world::configs} + "/c";
   CHECK(!w.ask({"PATCH", target, R"({"data":{"b":"2"}})", "application/merge-patch+json"}).body["metadata"].contains("managedFields"));
   const auto got = w.ask({"PATCH", target + "?fieldManager=one", config_map({{"a", "1"}}).dump(), "application/apply-patch+yaml"}).body;
-  REQUIRE_EQ(got["metadata"]["managedFields"].size(), 2u);
-  CHECK_EQ(got["metadata"]["managedFields"][0]["manager"], "one");
-  CHECK_EQ(got["metadata"]["managedFields"][1]["manager"], "before-first-apply");
+  REQUIRE(got["metadata"]["managedFields"].size() == 2u);
+  CHECK(got["metadata"]["managedFields"][0]["manager"] == "one");
+  CHECK(got["metadata"]["managedFields"][1]["manager"] == "before-first-apply");
 }
 
 SCENARIO("whatever is written and applied, managers have what stands there, and an applied configuration holds") {

@@ -35,7 +35,7 @@ SCENARIO("a client may find out everything with two requests") {
   words names;
   for (const auto& x : all["items"])
     names.push_back(text_at(x, {"metadata", "name"}));
-  CHECK_EQ(names, (words{"authentication.k8s.io", "authorization.k8s.io", "networking.k8s.io", "rbac.authorization.k8s.io",
+  CHECK_EQ(names, (words{"events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "networking.k8s.io", "rbac.authorization.k8s.io",
                          "admissionregistration.k8s.io", "apiextensions.k8s.io", "coordination.k8s.io", "agents.x-k8s.io",
                          "extensions.agents.x-k8s.io"}));
   const auto& pools = all["items"].back()["versions"][0]["resources"][2];
@@ -78,7 +78,7 @@ SCENARIO("Cilium's policies are served where that is asked for") {
   CHECK_EQ(without.get("/apis/cilium.io/v2").status, 404u);
   api_world w;
   w.objects.serve_cilium();
-  CHECK_EQ(w.get("/apis").body["groups"].size(), 10u);
+  CHECK_EQ(w.get("/apis").body["groups"].size(), 11u);
   w.make(
     path,
     {{"apiVersion", "cilium.io/v2"}, {"kind", "CiliumNetworkPolicy"}, {"metadata", {{"name", "p"}}}, {"spec", {{"any", {{"thing", 1}}}}}});
