@@ -95,7 +95,7 @@ SCENARIO("what is remembered is bounded, and what is no object is not told of") 
 
 SCENARIO("a kubelet tells of containers that start, fail, are put off, and do not answer") {
   pod_state before;
-  before.containers = {container_state{.name = "main"}};
+  before.containers.emplace_back().name = "main";
   auto started = before;
   started.containers = {running("main")};
   using words = std::vector<std::string>;
