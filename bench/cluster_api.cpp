@@ -3,15 +3,11 @@
 // SQLite. The real one is started by the program that PADDOCK_REALCLUSTER names, or ../shared/realcluster/up beside this clone;
 // without it only the durable writes are measured.
 
-#include "base/flows/sleep.hpp"
-#include "bench/measure.hpp"
+#include "bench/cluster_client.hpp"
 #include "bench/report.hpp"
 #include "embedded/flows/cluster.hpp"
-#include "k8s/flows/api_client.hpp"
 #include "k8s/flows/kubeconfig.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -24,7 +20,6 @@ namespace {
 using namespace paddock;
 using namespace paddock::bench;
 using namespace std::chrono_literals;
-using boost::asio::awaitable;
 using nlohmann::json;
 
 const std::string maps = "/api/v1/namespaces/default/configmaps";
@@ -39,54 +34,6 @@ json map_of(const std::string& name) {
 
 /// Milliseconds of each request, by what was asked.
 using figures = std::map<std::string, std::vector<double>>;
-
-class client {
-public:
-  explicit client(k8s::cluster_access to) {
-    auto made =
-      k8s::make_api_client(*exchange_, time_, {std::move(to.server), std::move(to.base_path), std::move(to.credentials), 30'000, {}});
-    if (!made)
-      give_up(made.error());
-    api_ = std::move(*made);
-  }
-
-  /// Runs them all at once, until the last is over: connections that are kept would hold the loop until they are old.
-  void run(std::vector<awaitable<void>> flows) {
-    auto left = flows.size();
-    for (auto& x : flows)
-      boost::asio::co_spawn(io_, std::move(x), [this, &left](const std::exception_ptr& failed) {
-        if (failed)
-          std::rethrow_exception(failed);
-        if (--left == 0)
-          io_.stop();
-      });
-    io_.restart();
-    io_.run();
-  }
-  awaitable<json> ask(k8s::call what) {
-    auto got = co_await api_->send(std::move(what), deadline{time_, 60s});
-    if (!got)
-      give_up(k8s::to_string(got.error()));
-    co_return got->value_or(json{});
-  }
-  awaitable<void> read(std::string path, std::function<bool(std::string_view)> take) {
-    const auto got = co_await api_->stream(k8s::get(std::move(path)), std::move(take), 60s, deadline{time_, 300s});
-    if (!got)
-      give_up(k8s::to_string(got.error()));
-  }
-
-private:
-  boost::asio::io_context io_{1};
-  real_flow_time time_;
-  std::unique_ptr<http_exchange> exchange_ = make_http_exchange(time_);
-  std::unique_ptr<k8s::streaming_api> api_;
-};
-
-std::vector<awaitable<void>> flows_of(awaitable<void> only) {
-  auto out = std::vector<awaitable<void>>{};
-  out.push_back(std::move(only));
-  return out;
-}
 
 // -- one request after another ---------------------------------------------------------
 

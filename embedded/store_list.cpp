@@ -74,9 +74,12 @@ listed store::page(const resource_kind& kind, const list_query& query) const {
   if (page.out.more && query.what.empty()) {
     std::size_t left = 1;
     for (; here(); ++it)
-      left += then.contains({it->first.name_space, it->first.name}) ? 0u : 1u;
-    for (; old != then.end(); ++old)
-      left += old->second ? 1u : 0u;
+      ++left;
+    // What is counted as it is now counts as it was.
+    for (; old != then.end(); ++old) {
+      left += old->second ? 1 : 0;
+      left -= objects_.contains({&kind, old->first.name_space, old->first.name}) ? 1 : 0;
+    }
     page.out.remaining = left;
   }
   return std::move(page.out);

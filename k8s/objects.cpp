@@ -74,7 +74,7 @@ std::vector<json> items_of(const std::optional<json>& answer) {
 }
 
 bool sandbox::seen_by_controller(std::optional<std::int64_t> wanted) const {
-  return !wanted || !observed_generation || *observed_generation >= *wanted;
+  return !wanted || (judged && (!observed_generation || *observed_generation >= *wanted));
 }
 
 sandbox read_sandbox(const json& object) {
@@ -92,6 +92,7 @@ sandbox read_sandbox(const json& object) {
   got.mode = text(at(spec, "operatingMode")) == "Suspended" ? operating_mode::suspended : operating_mode::running;
   got.deleting = !at(meta, "deletionTimestamp").is_null();
   const auto& ready = condition(status, "Ready");
+  got.judged = !ready.is_null();
   got.ready = text(at(ready, "status")) == "True";
   got.observed_generation = integer(at(ready, "observedGeneration"));
   got.ready_message = text(at(ready, "message"));

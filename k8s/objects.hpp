@@ -41,6 +41,7 @@ struct sandbox {
   operating_mode mode = operating_mode::running;
   bool deleting = false;                           // a deletionTimestamp is set
   bool ready = false;                              // a condition Ready is exactly True
+  bool judged = false;                             // there is a condition Ready: its controller has looked at it
   std::optional<std::int64_t> observed_generation; // of the Ready condition, whatever its status
   std::optional<std::string> ready_message;        // of the Ready condition
   std::optional<std::string> service_fqdn;
@@ -50,7 +51,8 @@ struct sandbox {
   nlohmann::json pod_template;              // null when absent
   nlohmann::json volume_claim_templates;    // null when absent
 
-  /// Whether the controller has looked at the generation that `wanted` names ([W] P9). Unknown generations say yes.
+  /// Whether the controller has looked at the generation that `wanted` names ([W] P9). Not before there is a condition Ready; one
+  /// that reports no generation says yes, as an unknown generation does.
   [[nodiscard]] bool seen_by_controller(std::optional<std::int64_t> wanted) const;
 };
 [[nodiscard]] sandbox read_sandbox(const nlohmann::json& object);

@@ -1,7 +1,8 @@
 #pragma once
 
 // Beast parses; it does not read or write here: its composed operations cost seconds of compile time for each kind of
-// stream. Only beast_exchange.cpp, beast_server.cpp and http_request_reader.cpp include this.
+// stream. Only beast_exchange.cpp, beast_request_reader.cpp and
+// beast_server.cpp include this.
 
 #include "base/flows/wire.hpp"
 

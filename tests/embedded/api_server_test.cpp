@@ -471,6 +471,41 @@ SCENARIO("requests are logged in order, with method, path, type, body and user, 
   CHECK_EQ(c.server->requests().back().body, "[secret]");
 }
 
+// [C 219]
+SCENARIO("the requests that make workspaces from a pool and without one are logged in their order") {
+  cluster c;
+  const std::string extensions = "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/default";
+  const std::string form = "application/json";
+  const auto wanted = json::parse(R"({"apiVersion":"extensions.agents.x-k8s.io/v1beta1","kind":"SandboxTemplate","metadata":{"name":"t"},
+    "spec":{"podTemplate":{"spec":{"containers":[{"name":"main"}]}}}})");
+  const auto claim = json::parse(R"({"apiVersion":"extensions.agents.x-k8s.io/v1beta1","kind":"SandboxClaim","metadata":{"name":"w"},
+    "spec":{"warmPoolRef":{"name":"p"},"lifecycle":{"shutdownTime":"2026-12-01T00:00:00Z","shutdownPolicy":"Delete"}}})");
+  const auto box = json::parse(R"({"apiVersion":"agents.x-k8s.io/v1beta1","kind":"Sandbox","metadata":{"name":"w"},"spec":{
+    "operatingMode":"Running","service":true,"shutdownTime":"2026-12-01T00:00:00Z","shutdownPolicy":"Delete",
+    "podTemplate":{"spec":{"containers":[{"name":"main"}]}}}})");
+  REQUIRE_EQ(c.ask("POST", extensions + "/sandboxtemplates", wanted.dump(), form).status, 201u);
+  const auto before = c.server->requests().size();
+  // From a pool.
+  REQUIRE_EQ(c.ask("POST", extensions + "/sandboxclaims", claim.dump(), form).status, 201u);
+  REQUIRE_EQ(c.ask("GET", extensions + "/sandboxclaims/w").status, 200u);
+  REQUIRE_EQ(c.ask("GET", pods + "/w").status, 404u);
+  // Without one.
+  REQUIRE_EQ(c.ask("GET", extensions + "/sandboxtemplates/t").status, 200u);
+  REQUIRE_EQ(c.ask("POST", boxes, box.dump(), form).status, 201u);
+  auto log = c.server->requests();
+  log.erase(log.begin(), log.begin() + static_cast<std::ptrdiff_t>(before));
+  lines told;
+  for (const auto& x : log)
+    told.push_back(x.method + " " + x.target + " " + (x.content_type.empty() ? "-" : x.content_type) + " " + x.user);
+  CHECK_EQ(told, (lines{"POST " + extensions + "/sandboxclaims " + form + " admin", "GET " + extensions + "/sandboxclaims/w - admin",
+                        "GET " + pods + "/w - admin", "GET " + extensions + "/sandboxtemplates/t - admin",
+                        "POST " + boxes + " " + form + " admin"}));
+  for (auto i = std::size_t{1}; i < log.size(); ++i)
+    CHECK_EQ(log[i].number, log[i - 1].number + 1);
+  CHECK(json::parse(log.front().body) == claim);
+  CHECK(json::parse(log.back().body) == box);
+}
+
 SCENARIO("a request can be made to fail before or after it is carried out") {
   fault_plan plan;
   api_server_options options;

@@ -38,8 +38,9 @@ SCENARIO("every page is of the moment of the first one") {
   for (const auto* name : {"a", "c", "e", "g"})
     w.config(name);
   const auto first = w.get(std::string{w.configs} + "?limit=1").body;
-  // One comes, one changes, one goes, one goes and comes again.
+  // Two come, one changes, one goes, one goes and comes again.
   w.config("b");
+  w.config("z");
   REQUIRE_EQ(w.ask({"PATCH", std::string{w.configs} + "/c", R"({"data":{"k":"new"}})", "application/merge-patch+json"}).status, 200u);
   REQUIRE_EQ(w.ask({"DELETE", std::string{w.configs} + "/e"}).status, 200u);
   REQUIRE_EQ(w.ask({"DELETE", std::string{w.configs} + "/g"}).status, 200u);

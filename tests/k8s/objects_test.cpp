@@ -68,6 +68,10 @@ SCENARIO("what is read of a Sandbox is typed, and the rest of it does not matter
   CHECK(!it.seen_by_controller(it.generation));
   CHECK(it.seen_by_controller(4));
   CHECK(it.seen_by_controller(std::nullopt));
+  // A controller that reports no generation cannot be waited for; one that has not looked at all can.
+  CHECK(with_conditions({condition("Ready", "False")}).seen_by_controller(1));
+  CHECK(!with_conditions(json::array()).seen_by_controller(1));
+  CHECK(!with_conditions(nullptr).seen_by_controller(1));
   CHECK_EQ(it.pod_template.dump(), R"({"spec":1})");
   const auto odd = read_sandbox({{"metadata", {{"uid", ""}, {"annotations", "x"}}}, {"spec", 3}, {"status", nullptr}});
   CHECK(!odd.uid);

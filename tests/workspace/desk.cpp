@@ -88,10 +88,13 @@ void desk_cluster::stand(const std::string& mode, std::optional<std::string> epo
   set_mode(mode);
 }
 
-/// What the controller makes of the object, at once.
+/// What the controller makes of the object at once, where it acts.
 void desk_cluster::reconcile() {
-  if (!controller_acts)
-    return;
+  if (controller_acts)
+    look();
+}
+
+void desk_cluster::look() {
   auto& status = (*sandbox)["status"];
   status["serviceFQDN"] = "desk.ns.svc";
   status["selector"] = "hash=desk";

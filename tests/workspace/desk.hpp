@@ -41,6 +41,8 @@ public:
   [[nodiscard]] std::string mode() const;
   [[nodiscard]] std::optional<std::string> annotation(const std::string& key) const;
   void bump();
+  /// The controller makes of the object what it makes of it.
+  void look();
 
   nlohmann::json the_template;
   std::optional<nlohmann::json> sandbox;

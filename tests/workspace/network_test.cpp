@@ -133,6 +133,38 @@ SCENARIO("an object whose pods carry no egress profile, or another one, is refus
   CHECK_EQ(x.sent("PATCH"), 1u);
 }
 
+// [W 117] a refresh under a profile
+SCENARIO("a refresh keeps the label of the profile, and its hash is what a create would stamp") {
+  auto how = open_options{};
+  how.refresh_template = true;
+  auto x = bounded_desk{profiled("none")};
+  auto made = bounded_desk{profiled("none")};
+  auto before = x.suspend(x.open().after).after;
+  for (auto* each : {&x, &made})
+    each->cluster.the_template["spec"]["podTemplate"]["spec"]["containers"][0]["image"] = "i2";
+  auto got = x.resume(before, how);
+  REQUIRE(got.answer.has_value());
+  CHECK_EQ(x.labels()[profile_key], "none");
+  REQUIRE(made.open().answer.has_value());
+  CHECK_EQ(x.cluster.annotation("pod-template-hash"), made.cluster.annotation("pod-template-hash"));
+  CHECK_EQ(got.after.revision, made.cluster.annotation("pod-template-hash"));
+}
+
+// [W 118] an object that is older than the profile
+SCENARIO("an object older than the profile is adopted only with a refresh, which writes the label") {
+  auto how = open_options{};
+  how.refresh_template = true;
+  auto x = bounded_desk{profiled("none")};
+  x.cluster.stand("Suspended");
+  auto plain = x.open();
+  const auto* why = failed_with<mismatch>(plain);
+  REQUIRE(why != nullptr);
+  CHECK_EQ(why->field, "egressProfile");
+  CHECK_EQ(x.sent("PATCH"), 0u);
+  REQUIRE(x.open({}, how).answer.has_value());
+  CHECK_EQ(x.labels()[profile_key], "none");
+}
+
 // -- an open --------------------------------------------------------------------
 
 SCENARIO("without a configuration of egress and of ingress nothing is asked about policies") {

@@ -18,8 +18,6 @@ using server = desk::api_server;
 
 namespace {
 
-constexpr const char* profile_key = "sandbox.namzu.ai/egress-profile";
-
 const auto refreshing = [] {
   auto x = open_options{};
   x.refresh_template = true;
@@ -188,35 +186,4 @@ SCENARIO("a refresh under an epoch tests the epoch and then the mode, and writes
              (std::vector<json>{json::array({test_op(epoch_at, "2"), test_op("/spec/operatingMode", "Suspended"), add_op(epoch_at, "4"),
                                              add_op(changed_at, at), add_op(hash_at, from.hash),
                                              add_op("/spec/podTemplate", from.pod_template), add_op("/spec/operatingMode", "Running")})}));
-}
-
-// [W 117] under an egress profile
-SCENARIO("a refresh keeps the label of the profile, and its hash is what a create would stamp") {
-  auto x = desk{};
-  x.on.how.egress_profile = {profile_key, "strict"};
-  auto before = suspended_on(x);
-  edit_template(x);
-  auto got = x.resume(before, refreshing);
-  REQUIRE(got.answer.has_value());
-  CHECK_EQ(stored_pod_template(x)["metadata"]["labels"][profile_key], "strict");
-  auto made = desk{};
-  made.on.how.egress_profile = x.on.how.egress_profile;
-  edit_template(made);
-  REQUIRE(made.open().answer.has_value());
-  CHECK_EQ(x.cluster.annotation("pod-template-hash"), made.cluster.annotation("pod-template-hash"));
-  CHECK_EQ(got.after.revision, made.cluster.annotation("pod-template-hash"));
-}
-
-// [W 118] an object that is older than the profile
-SCENARIO("an object older than the profile is adopted only with a refresh, which writes the label") {
-  auto x = desk{};
-  x.cluster.stand("Suspended");
-  x.on.how.egress_profile = {profile_key, "strict"};
-  auto plain = x.open();
-  const auto* why = failed_with<mismatch>(plain);
-  REQUIRE(why != nullptr);
-  CHECK_EQ(why->field, "egressProfile");
-  CHECK_EQ(x.sent("PATCH"), 0u);
-  REQUIRE(x.open({}, refreshing).answer.has_value());
-  CHECK_EQ(stored_pod_template(x)["metadata"]["labels"][profile_key], "strict");
 }

@@ -427,6 +427,22 @@ SCENARIO("a suspend waits for the controller to have seen it before it believes 
   CHECK(got.after.at == state::suspended);
 }
 
+SCENARIO("a suspend of a workspace at which no controller has looked yet waits for the first look") {
+  auto x = desk{host::fenced, server::with_generations};
+  x.cluster.controller_acts = false;
+  x.cluster.stand("Running", "0");
+  auto reads = 0;
+  x.cluster.intercept = [&](const k8s::call& what, std::size_t) -> std::optional<desk_cluster::reply> {
+    if (is_get(what, "/sandboxes/") && ++reads == 4)
+      x.cluster.look();
+    return std::nullopt;
+  };
+  auto got = x.suspend({});
+  REQUIRE(got.answer.has_value());
+  CHECK_EQ(x.requests(), (strings{"GET SB", "PATCH SB json", "GET SB", "GET SB", "GET SB", "GET POD"}));
+  CHECK(got.after.at == state::suspended);
+}
+
 SCENARIO("a suspend succeeds once the controller has seen it and the pod is gone") {
   auto x = desk{host::fenced, server::with_generations};
   auto before = opened_on(x);

@@ -1,6 +1,5 @@
-#include "base/flows/http_request_reader.hpp"
-
 #include "base/flows/beast_body.hpp"
+#include "base/flows/http_request_reader.hpp"
 
 #include <optional>
 
