@@ -134,7 +134,7 @@ SCENARIO("a word about trying that is not exactly the one there is refuses the w
 
 // -- patches ------------------------------------------------------------------------------------------------------
 
-SCENARIO("a strategic merge patch is for built-in kinds, and apply is for none") {
+SCENARIO("a strategic merge patch is for built-in kinds, and apply is for all") {
   api_world w;
   w.pod("p");
   const auto got = w.ask({"PATCH", std::string{w.pods} + "/p", R"({"spec":{"containers":[{"name":"main","image":"new:2"}]}})", strategic});
@@ -142,9 +142,13 @@ SCENARIO("a strategic merge patch is for built-in kinds, and apply is for none")
   CHECK_EQ(text_at(got.body["spec"]["containers"][0], {"image"}), "new:2");
   CHECK_EQ(got.body["spec"]["containers"].size(), 1u);
   CHECK_EQ(w.ask({"PATCH", std::string{w.boxes} + "/s", "{}", strategic}).status, 415u);
-  const auto apply = w.ask({"PATCH", std::string{w.pods} + "/p?fieldManager=m", "{}", "application/apply-patch+yaml"});
-  CHECK_EQ(apply.status, 415u);
-  CHECK_EQ(apply.message().find("apply-patch"), std::string::npos);
+  const auto apply = [&](const std::string& target, const std::string& body) {
+    return w.ask({"PATCH", target + "?fieldManager=m", body, "application/apply-patch+yaml"}).status;
+  };
+  CHECK_EQ(apply(std::string{w.pods} + "/p", "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {a: b}}\n"), 200u);
+  CHECK_EQ(apply(std::string{w.boxes} + "/s", "apiVersion: agents.x-k8s.io/v1beta1\nkind: Sandbox\nmetadata: {name: s}\n"
+                                              "spec: {podTemplate: {spec: {containers: [{name: main, image: i}]}}}\n"),
+           201u);
 }
 
 // -- deletes ------------------------------------------------------------------------------------------------------
