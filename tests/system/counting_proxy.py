@@ -121,7 +121,7 @@ class CountingProxy:
 
 def kind_of(parts, method):
     """`sandbox` of the path of one, `pods` of that of all; a POST makes one."""
-    named = parts[-1] if parts[-2] == "default" else parts[-2]
-    return named if parts[-2] == "default" and method == "GET" else {"sandboxes": "sandbox", "sandboxtemplates": "template", "pods": "pod",
-                                                                    "persistentvolumeclaims": "claim"}.get(named, named)
+    kind, *name = parts[parts.index("namespaces") + 2:]
+    one = {"sandboxes": "sandbox", "sandboxtemplates": "template", "pods": "pod", "persistentvolumeclaims": "claim"}.get(kind, kind)
+    return one if name or method == "POST" else kind
 
