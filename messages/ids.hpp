@@ -105,6 +105,11 @@ CAF_ADD_ATOM(paddock, paddock::atom, allow)
 CAF_ADD_ATOM(paddock, paddock::atom, check)
 CAF_ADD_ATOM(paddock, paddock::atom, moved)
 
+CAF_ADD_TYPE_ID(paddock, (paddock::policy_request))
+CAF_ADD_TYPE_ID(paddock, (paddock::policy_view))
+
+CAF_ADD_ATOM(paddock, paddock::atom, policy)
+
 CAF_END_TYPE_ID_BLOCK(paddock)
 
 CAF_ERROR_CODE_ENUM(paddock::verdict)

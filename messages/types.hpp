@@ -30,7 +30,7 @@ struct node_info {
   std::uint32_t shards = 0;
   std::uint64_t workspaces = 0; // WORKSPACE actors alive
 };
-inline constexpr std::uint32_t message_protocol = 2;
+inline constexpr std::uint32_t message_protocol = 3;
 
 /// One workspace as a node sees it: what the cluster says, and what this node's session holds of it.
 struct workspace_view {
@@ -261,6 +261,21 @@ struct policy_spec {
   std::vector<std::string> allowed_hosts; // none: nothing
 };
 
+/// What a workspace is asked about its policy ([W] 3.15).
+struct policy_request {
+  std::optional<policy_spec> grant{}; // absent: nothing changes, and what stands is told
+};
+
+/// The policy of one workspace: what was granted, or what stands.
+struct policy_view {
+  std::string workspace;
+  std::string sandbox_uid; // of its owner
+  std::string policy;      // its name
+  bool stands = false;
+  std::vector<std::string> allowed_hosts; // as `policy_spec` has them
+  std::string spec = "{}";                // of the object, as JSON text
+};
+
 /// What a POLICY QUEUE found or did by itself.
 struct policy_event {
   std::string what;   // put-back, taken-away, refused, failed, dropped, owner-gone
@@ -476,6 +491,17 @@ bool inspect(Inspector& f, ingress_question& x) {
 template <class Inspector>
 bool inspect(Inspector& f, policy_spec& x) {
   return f.object(x).fields(f.field("allowed_hosts", x.allowed_hosts));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, policy_request& x) {
+  return f.object(x).fields(f.field("grant", x.grant));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, policy_view& x) {
+  return f.object(x).fields(f.field("workspace", x.workspace), f.field("sandbox_uid", x.sandbox_uid), f.field("policy", x.policy),
+                            f.field("stands", x.stands), f.field("allowed_hosts", x.allowed_hosts), f.field("spec", x.spec));
 }
 
 template <class Inspector>

@@ -8,6 +8,7 @@
 #include "apps/paddock/file_verbs.hpp"
 #include "apps/paddock/guest_commands.hpp"
 #include "apps/paddock/guest_verbs.hpp"
+#include "apps/paddock/policy_verbs.hpp"
 #include "apps/paddock/print.hpp"
 #include "apps/paddock/stream.hpp"
 #include "base/random.hpp"
@@ -231,6 +232,7 @@ int main(int argc, char** argv) {
   resume_verb->add_flag("--refresh-template", args.refresh_template, "Take the template's present pod");
   auto* remove_verb = with_id(app.add_subcommand("rm", "Delete a workspace with its disk"));
   remove_verb->add_flag("--delete-disk", args.delete_disk, "Yes, the disk too");
+  const auto policies = add_policy_verbs(app, args);
   auto* nodes_verb = app.add_subcommand("nodes", "Show the node");
   auto* guest_verb = app.add_subcommand("guest", "Speak to a guest itself, without a node: paddock guest --address HOST:PORT VERB");
   const auto direct = add_direct_verbs(*guest_verb, args);
@@ -328,6 +330,8 @@ int main(int argc, char** argv) {
     code = open_or_resume(by, args, true);
   else if (remove_verb->parsed())
     code = remove(by, args);
+  else if (policies.parsed())
+    code = run_policy(policies, by, args);
   else if (nodes_verb->parsed())
     print_nodes(std::cout, args.how(), config::write_listen({how.host, how.port}), by.about());
   std::cout.flush();
