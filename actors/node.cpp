@@ -37,13 +37,18 @@ node_actor::behavior_type node_state::make_behavior() {
     [this](atom::open, std::string& which, open_spec& what, caf::timespan budget) {
       return pass<opened_view>(std::move(which), atom::open_v, std::move(what), budget);
     },
-    [this](atom::suspend, std::string& which, const suspend_spec& what, caf::timespan budget) {
-      return pass<workspace_view>(std::move(which), atom::suspend_v, what, budget);
+    [this](atom::suspend, std::string& which, suspend_spec& what, caf::timespan budget) {
+      return pass<workspace_view>(std::move(which), atom::suspend_v, std::move(what), budget);
     },
     [this](atom::resume, std::string& which, open_spec& what, caf::timespan budget) {
       return pass<opened_view>(std::move(which), atom::resume_v, std::move(what), budget);
     },
-    [this](atom::remove, std::string& which, caf::timespan budget) { return pass<void>(std::move(which), atom::remove_v, budget); },
+    [this](atom::remove, std::string& which, remove_spec& what, caf::timespan budget) {
+      return pass<void>(std::move(which), atom::remove_v, std::move(what), budget);
+    },
+    [this](atom::reset_epoch, std::string& which, reset_spec& what, caf::timespan budget) {
+      return pass<workspace_view>(std::move(which), atom::reset_epoch_v, std::move(what), budget);
+    },
     [this](atom::get, const std::string& which, caf::timespan budget) { return get(which, budget); },
     [this](atom::list, caf::timespan budget) { return list(budget); },
     [this](atom::call, std::string& which, call_spec& what, const sink_actor& sink, caf::timespan budget) {
@@ -65,6 +70,7 @@ node_actor::behavior_type node_state::make_behavior() {
       stop();
       return caf::unit;
     },
+    [this](atom::stamp, const std::string& sandbox, bool came_so) { stamp(sandbox, came_so); },
     [this](atom::landed, std::uint64_t ticket, const landed& x) { land(ticket, x); },
     [this](atom::restart) { start_watch(); },
   };
@@ -169,6 +175,12 @@ void node_state::start_shard(shard_actor& slot) {
   self_->monitor(slot);
   if (watch_)
     mail::tell(self_, slot, atom::watch_v, watch_);
+  ask_for_stamps(); // what the one before was to stamp is told once more
+}
+
+void node_state::ask_for_stamps() {
+  if (watch_ && world_.first_epoch)
+    mail::tell(self_, watch_, atom::stamp_v, *world_.first_epoch, caf::actor_cast<stamper_actor>(self_));
 }
 
 void node_state::start_watch() {
@@ -177,9 +189,18 @@ void node_state::start_watch() {
   watch_ = self_->spawn<watch_impl>(std::ref(world_), k8s::sandboxes_of(about_.name_space));
   watch_started_ = world_.time.now();
   self_->monitor(watch_);
+  ask_for_stamps();
   for (const auto& shard : shards_)
     if (shard)
       mail::tell(self_, shard, atom::watch_v, watch_);
+}
+
+void node_state::stamp(const std::string& sandbox, bool came_so) {
+  const auto which = workspace::id::of_sandbox(sandbox);
+  if (!which)
+    return;
+  if (const auto shard = shard_of(which->text()); shard && *shard)
+    mail::tell(self_, *shard, atom::stamp_v, which->text(), came_so);
 }
 
 void node_state::watch_down() {

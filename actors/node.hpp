@@ -36,6 +36,8 @@ private:
   void land(std::uint64_t ticket, const landed& x);
   void start_shard(shard_actor& slot);
   void start_watch();
+  void ask_for_stamps();
+  void stamp(const std::string& sandbox, bool came_so);
   void watch_down();
   void down(const caf::down_msg& x);
   void stop();

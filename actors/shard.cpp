@@ -30,13 +30,18 @@ shard_actor::behavior_type shard_state::make_behavior() {
     [this](atom::open, const std::string& which, open_spec& what, caf::timespan budget) {
       return pass<opened_view>(which, atom::open_v, std::move(what), budget);
     },
-    [this](atom::suspend, const std::string& which, const suspend_spec& what, caf::timespan budget) {
-      return pass<workspace_view>(which, atom::suspend_v, what, budget);
+    [this](atom::suspend, const std::string& which, suspend_spec& what, caf::timespan budget) {
+      return pass<workspace_view>(which, atom::suspend_v, std::move(what), budget);
     },
     [this](atom::resume, const std::string& which, open_spec& what, caf::timespan budget) {
       return pass<opened_view>(which, atom::resume_v, std::move(what), budget);
     },
-    [this](atom::remove, const std::string& which, caf::timespan budget) { return pass<void>(which, atom::remove_v, budget); },
+    [this](atom::remove, const std::string& which, remove_spec& what, caf::timespan budget) {
+      return pass<void>(which, atom::remove_v, std::move(what), budget);
+    },
+    [this](atom::reset_epoch, const std::string& which, reset_spec& what, caf::timespan budget) {
+      return pass<workspace_view>(which, atom::reset_epoch_v, std::move(what), budget);
+    },
     [this](atom::view, const std::string& which) -> caf::result<workspace_view> {
       const auto found = workspaces_.find(which);
       if (found == workspaces_.end() || !found->second.actor)
@@ -60,6 +65,7 @@ shard_actor::behavior_type shard_state::make_behavior() {
       return alive;
     },
     [this](atom::stop) { stop(); },
+    [this](atom::stamp, const std::string& which, bool report) { stamp(which, report); },
     [this](atom::restart, const std::string& which) { restart(which); },
     [this](atom::watch, const watch_actor& by) { watch(by); },
   };
@@ -77,6 +83,7 @@ caf::result<T> shard_state::pass(const std::string& text, Ts... xs) {
     promise.deliver(to_error(make_problem(verdict::usage, "IllegalId", "cannot name a Sandbox: \"" + text + "\"")));
     return promise;
   }
+  one->asked = true;
   auto send = [this, promise, text, xs...]() mutable {
     const auto whom = workspaces_.at(text).actor;
     auto asked = mail::ask(self_, whom, caf::infinite, xs...);
@@ -168,8 +175,36 @@ void shard_state::watch(const watch_actor& by) {
       mail::tell(self_, one.actor, atom::watch_v, watch_);
 }
 
+// -- stamping -----------------------------------------------------------------
+
+void shard_state::stamp(const std::string& which, bool report) {
+  if (stopping_)
+    return;
+  to_stamp_[which] |= report;
+  stamp_next();
+}
+
+void shard_state::stamp_next() {
+  if (stamping_ || stopping_ || to_stamp_.empty())
+    return;
+  const auto next = to_stamp_.extract(to_stamp_.begin());
+  auto* one = find_or_start(next.key());
+  if (!one || !one->actor)
+    return stamp_next(); // no workspace, or one that is down and stamps when it is used
+  stamping_ = true;
+  const auto over = [this, which = next.key(), who = one->actor.address()] {
+    stamping_ = false;
+    // Started for this alone it goes again: who is not used costs nothing.
+    if (const auto found = workspaces_.find(which); found != workspaces_.end() && !found->second.asked)
+      retire(which, who);
+    stamp_next();
+  };
+  mail::ask(self_, one->actor, caf::infinite, atom::stamp_v, next.mapped()).then(over, [over](const caf::error&) { over(); });
+}
+
 void shard_state::stop() {
   stopping_ = true;
+  to_stamp_.clear();
   for (auto at = workspaces_.begin(); at != workspaces_.end();) {
     if (at->second.actor) {
       mail::tell(self_, at->second.actor, atom::stop_v);

@@ -24,6 +24,7 @@ private:
     int crashes = 0;
     time_source::clock::time_point started{};
     std::vector<std::function<void()>> parked; // requests that came while it was down
+    bool asked = false;                        // somebody has asked it for something since it started
   };
 
   /// Asks the WORKSPACE of `text` and answers for it.
@@ -36,6 +37,8 @@ private:
   void down(const caf::down_msg& x);
   void restart(const std::string& text);
   void watch(const watch_actor& by);
+  void stamp(const std::string& which, bool report);
+  void stamp_next();
   void stop();
 
   shard_actor::pointer self_;
@@ -43,6 +46,8 @@ private:
   std::map<std::string, entry> workspaces_;
   std::map<caf::actor_addr, workspace_actor> retiring_; // deleted, and not yet ended
   watch_actor watch_;                                   // null: nothing is watched
+  std::map<std::string, bool> to_stamp_;                // one at a time, so that those nobody uses cost no more; whether to report it
+  bool stamping_ = false;
   bool stopping_ = false;
 };
 

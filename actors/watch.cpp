@@ -1,6 +1,7 @@
 #include "actors/watch.hpp"
 
 #include "actors/supervise.hpp"
+#include "k8s/fenced_write.hpp"
 #include "k8s/list_watch.hpp"
 
 namespace paddock {
@@ -21,6 +22,7 @@ watch_actor::behavior_type watch_state::make_behavior() {
     ticket_, what_, [me](k8s::watch_news x) { me.tell(atom::landed_v, landed{std::make_shared<const k8s::watch_news>(std::move(x))}); });
   return {
     [this](atom::watch, const std::string& which, const watcher_actor& who) { watch(which, who); },
+    [this](atom::stamp, std::uint64_t first, const stamper_actor& who) { stamp(first, who); },
     [this](atom::landed, const landed& x) { take(*static_cast<const k8s::watch_news*>(x.value.get())); },
   };
 }
@@ -50,6 +52,9 @@ void watch_state::lose(const k8s::read_failure& why) {
 }
 
 void watch_state::note(const std::vector<k8s::kept_change>& changes, bool live) {
+  for (const auto& x : changes)
+    ask_for_stamp(x.after);
+  listed_ = listed_ || live;
   // Whether anything is told concerns everybody, a change only those who watch its name.
   if (std::exchange(live_, live) != live) {
     for (const auto& [which, all] : watchers_)
@@ -82,6 +87,18 @@ void watch_state::forget(const caf::actor_addr& who) {
   all->second.erase(who);
   if (all->second.empty())
     watchers_.erase(all);
+}
+
+void watch_state::stamp(std::uint64_t first, const stamper_actor& who) {
+  first_epoch_ = first;
+  stamper_ = who;
+  for (const auto& x : known_.all())
+    ask_for_stamp(x);
+}
+
+void watch_state::ask_for_stamp(const k8s::kept& x) {
+  if (stamper_ && x && k8s::needs_stamp(k8s::read_fence(*x->open()), first_epoch_))
+    mail::tell(self_, stamper_, atom::stamp_v, x->key().name, listed_);
 }
 
 void watch_state::tell(const std::string& which, const watcher_actor& who) {

@@ -28,6 +28,8 @@ private:
   void note(const std::vector<k8s::kept_change>& changes, bool live);
   void watch(const std::string& which, const watcher_actor& who);
   void forget(const caf::actor_addr& who);
+  void stamp(std::uint64_t first, const stamper_actor& who);
+  void ask_for_stamp(const k8s::kept& x);
   void tell(const std::string& which, const watcher_actor& who);
 
   watch_actor::pointer self_;
@@ -36,6 +38,9 @@ private:
   workspace::ticket ticket_;
   k8s::object_cache known_;
   bool live_ = false;
+  bool listed_ = false; // at least once
+  std::uint64_t first_epoch_ = 0;
+  stamper_actor stamper_;                                                    // null: nobody is told
   unsigned warned_ = 0;                                                      // the status last warned of
   std::map<std::string, std::map<caf::actor_addr, watcher_actor>> watchers_; // by name
   std::map<caf::actor_addr, std::string> names_;

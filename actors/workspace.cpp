@@ -15,6 +15,11 @@ namespace paddock {
 namespace {
 
 constexpr std::size_t most_waiting = 256; // verbs and parked calls of one workspace; more are refused
+constexpr auto stamp_bound = std::chrono::seconds{60};
+
+std::optional<sandbox_uid> to_sandbox_uid(std::optional<std::string> x) {
+  return x ? std::optional{sandbox_uid{std::move(*x)}} : std::nullopt;
+}
 
 caf::error stopping() {
   return to_error(make_problem(verdict::refused, "NodeStopping", "the node is stopping; nothing was done"));
@@ -56,9 +61,11 @@ workspace_actor::behavior_type workspace_state::make_behavior() {
   });
   return {
     [this](atom::open, open_spec& what, caf::timespan budget) { return open(std::move(what), false, budget); },
-    [this](atom::suspend, const suspend_spec& what, caf::timespan budget) { return suspend(what, budget); },
+    [this](atom::suspend, suspend_spec& what, caf::timespan budget) { return suspend(std::move(what), budget); },
     [this](atom::resume, open_spec& what, caf::timespan budget) { return open(std::move(what), true, budget); },
-    [this](atom::remove, caf::timespan budget) { return remove(budget); },
+    [this](atom::remove, remove_spec& what, caf::timespan budget) { return remove(std::move(what), budget); },
+    [this](atom::reset_epoch, reset_spec& what, caf::timespan budget) { return reset_epoch(std::move(what), budget); },
+    [this](atom::stamp, bool report) { return stamp(report); },
     [this](atom::view) { return view(); },
     [this](atom::call, call_spec& what, const sink_actor& sink, caf::timespan budget) { return call(std::move(what), sink, budget); },
     [this](atom::ask, guest_question& what, caf::timespan budget) { return ask(std::move(what), budget); },
@@ -106,8 +113,9 @@ caf::result<opened_view> workspace_state::open(open_spec what, bool resume, caf:
   how.template_name = what.template_name.empty() ? world_.template_name : std::move(what.template_name);
   how.refresh_template = what.refresh_template;
   how.create = !resume;
-  if (!what.expect_uid.empty())
-    how.expect = sandbox_uid{std::move(what.expect_uid)};
+  how.expect = to_sandbox_uid(std::move(what.expect_uid));
+  for (auto& [entry, uid] : what.expect_claims)
+    how.expect_claims.emplace(entry, claim_uid{std::move(uid)});
   auto waiting = self_->make_response_promise<opened_view>();
   push({open_verb{std::move(how), resume, waiting}, within(budget)});
   return waiting;
@@ -119,29 +127,32 @@ caf::result<workspace_view> workspace_state::suspend(suspend_spec what, caf::tim
   workspace::suspend_options how{what.flush, what.quiesce};
   if (what.grace)
     how.quiesce_grace = std::chrono::duration_cast<std::chrono::milliseconds>(*what.grace);
+  how.by_id = what.by_id;
+  how.expect = to_sandbox_uid(std::move(what.expect_uid));
   // Joins the last verb in line only: one that waits behind another verb must not be answered by what came before it.
   auto* last = !queue_.empty() ? &queue_.back() : under_way_ ? &*under_way_ : nullptr;
-  if (auto* flight = last ? std::get_if<suspend_verb>(&last->verb) : nullptr) {
+  if (auto* flight = last ? std::get_if<suspend_verb>(&last->verb) : nullptr; flight != nullptr && flight->how.expect == how.expect) {
     if (auto reason = workspace::refused_joiner(flight->how, how))
       return to_error(
         make_problem(verdict::refused, *reason, "suspend_already_in_flight: the suspend that is under way does not do what this one asks"));
     if (flight->waiting.size() >= most_waiting)
       return too_many();
-    flight->waiting.push_back(self_->make_response_promise<workspace_view>());
-    return flight->waiting.back();
+    flight->waiting.push_back({self_->make_response_promise<workspace_view>(), what.or_deleted});
+    return flight->waiting.back().answer;
   }
   if (queue_.size() >= most_waiting)
     return too_many();
   auto waiting = self_->make_response_promise<workspace_view>();
-  push({suspend_verb{how, {waiting}}, within(budget)});
+  push({suspend_verb{std::move(how), {{waiting, what.or_deleted}}}, within(budget)});
   return waiting;
 }
 
-caf::result<void> workspace_state::remove(caf::timespan budget) {
+caf::result<void> workspace_state::remove(remove_spec what, caf::timespan budget) {
   if (stopping_)
     return stopping();
+  workspace::remove_options how{to_sandbox_uid(std::move(what.expect_uid))};
   auto* last = !queue_.empty() ? &queue_.back() : under_way_ ? &*under_way_ : nullptr;
-  if (auto* flight = last ? std::get_if<remove_verb>(&last->verb) : nullptr) {
+  if (auto* flight = last ? std::get_if<remove_verb>(&last->verb) : nullptr; flight != nullptr && flight->how.expect == how.expect) {
     if (flight->waiting.size() >= most_waiting)
       return too_many();
     flight->waiting.push_back(self_->make_response_promise<void>());
@@ -150,7 +161,27 @@ caf::result<void> workspace_state::remove(caf::timespan budget) {
   if (queue_.size() >= most_waiting)
     return too_many();
   auto waiting = self_->make_response_promise<void>();
-  push({remove_verb{{waiting}}, within(budget)});
+  push({remove_verb{std::move(how), {waiting}}, within(budget)});
+  return waiting;
+}
+
+caf::result<workspace_view> workspace_state::reset_epoch(reset_spec what, caf::timespan budget) {
+  if (stopping_)
+    return stopping();
+  if (queue_.size() >= most_waiting)
+    return too_many();
+  auto waiting = self_->make_response_promise<workspace_view>();
+  push({reset_verb{{std::move(what.stored), sandbox_uid{std::move(what.sandbox_uid)}}, waiting}, within(budget)});
+  return waiting;
+}
+
+caf::result<void> workspace_state::stamp(bool report) {
+  if (stopping_)
+    return stopping();
+  if (queue_.size() >= most_waiting)
+    return too_many();
+  auto waiting = self_->make_response_promise<void>();
+  push({stamp_verb{report, waiting}, within(stamp_bound)});
   return waiting;
 }
 
@@ -219,8 +250,19 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
     policies_->set(session_, grant->what, next.until, [me, ticket](workspace_policies::outcome x) {
       me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::make_shared<const workspace_policies::outcome>(std::move(x))});
     });
-  } else if (std::holds_alternative<remove_verb>(next.verb)) {
-    world_.transitions.remove(ticket, which_, session_, next.until, done);
+  } else if (const auto* remove = std::get_if<remove_verb>(&next.verb)) {
+    world_.transitions.remove(ticket, which_, remove->how, session_, next.until, done);
+  } else if (const auto* reset = std::get_if<reset_verb>(&next.verb)) {
+    world_.transitions.reset_epoch(ticket, which_, reset->what, session_, next.until, done);
+  } else if (std::holds_alternative<stamp_verb>(next.verb)) {
+    world_.transitions.stamp(ticket, which_, session_, next.until, [me, ticket](workspace::transition<workspace::stamped> x) {
+      auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
+      if (x.answer)
+        end->stamp = std::move(*x.answer);
+      else
+        end->answer = tl::unexpected{std::move(x.answer.error())};
+      me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
+    });
   } else {
     world_.transitions.take_up(ticket, which_, session_, next.until, done);
   }
@@ -229,12 +271,8 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
 void workspace_state::land(const verb_end& end) {
   auto done = std::move(*under_way_);
   under_way_.reset();
-  // A question changes no session.
-  if (!std::holds_alternative<ask_verb>(done.verb)) {
-    session_ = end.after;
-    ++generation_;
-    tell_policies(done, end.answer.has_value());
-  }
+  keep(done, end.after);
+  tell_policies(done, end.answer.has_value());
   if (end.answer)
     answer_well(done, end);
   else
@@ -261,15 +299,38 @@ void workspace_state::land(const verb_end& end) {
   pump();
 }
 
+void workspace_state::keep(const queued& done, const workspace::session& after) {
+  if (std::holds_alternative<ask_verb>(done.verb))
+    return; // a question changes no session
+  if (std::holds_alternative<reset_verb>(done.verb) || std::holds_alternative<stamp_verb>(done.verb)) {
+    // Neither of them opens a session or ends one. What was never read stays so, and learns its epoch as anybody who starts.
+    if (session_.at != workspace::state::unknown) {
+      session_.epoch = after.epoch;
+      session_.stamped = after.stamped;
+    }
+    return;
+  }
+  session_ = after;
+  ++generation_;
+}
+
 void workspace_state::answer_well(queued& done, const verb_end& end) {
   if (auto* open = std::get_if<open_verb>(&done.verb)) {
     open->waiting.deliver(opened_view{std::string{workspace::to_string(end.answer->value_or(session_.from))}, view()});
   } else if (auto* suspend = std::get_if<suspend_verb>(&done.verb)) {
     for (auto& one : suspend->waiting)
-      one.deliver(view());
+      one.answer.deliver(view());
   } else if (auto* remove = std::get_if<remove_verb>(&done.verb)) {
     for (auto& one : remove->waiting)
       one.deliver();
+  } else if (auto* reset = std::get_if<reset_verb>(&done.verb)) {
+    reset->waiting.deliver(view());
+  } else if (auto* stamp = std::get_if<stamp_verb>(&done.verb)) {
+    if (stamp->report && end.stamp && end.stamp->written)
+      world_.warn("workspace " + which_.text() + " stood with "
+                  + (end.stamp->found ? "the holder epoch " + *end.stamp->found : std::string{"no holder epoch"})
+                  + ", and was given one of this node");
+    stamp->waiting.deliver();
   } else if (auto* ask = std::get_if<ask_verb>(&done.verb)) {
     ask->waiting.deliver(to_answer(end.said.value_or(workspace::reply{})));
   }
@@ -280,10 +341,17 @@ void workspace_state::answer(queued& done, const problem& why) {
     open->waiting.deliver(to_error(why));
   } else if (auto* suspend = std::get_if<suspend_verb>(&done.verb)) {
     for (auto& one : suspend->waiting)
-      one.deliver(to_error(why));
+      if (one.or_deleted && session_.at == workspace::state::deleted)
+        one.answer.deliver(view());
+      else
+        one.answer.deliver(to_error(why));
   } else if (auto* remove = std::get_if<remove_verb>(&done.verb)) {
     for (auto& one : remove->waiting)
       one.deliver(to_error(why));
+  } else if (auto* reset = std::get_if<reset_verb>(&done.verb)) {
+    reset->waiting.deliver(to_error(why));
+  } else if (auto* stamp = std::get_if<stamp_verb>(&done.verb)) {
+    stamp->waiting.deliver(to_error(why));
   } else if (auto* ask = std::get_if<ask_verb>(&done.verb)) {
     ask->waiting.deliver(to_error(why));
   } else if (auto* grant = std::get_if<policy_verb>(&done.verb)) {
@@ -475,14 +543,18 @@ void workspace_state::tell_policies(const queued& done, bool well) {
   if (!policies_)
     return;
   policies_->keep(session_);
-  if (std::holds_alternative<open_verb>(done.verb))
+  const auto opens = std::holds_alternative<open_verb>(done.verb);
+  if (opens)
     policies_->session_began(well && session_.fence_proved);
-  if (session_.at == workspace::state::running && !std::holds_alternative<suspend_verb>(done.verb))
+  if (well && (opens || std::holds_alternative<take_up_verb>(done.verb)) && session_.at == workspace::state::running)
     policies_->check(session_, within(std::chrono::seconds{30}));
 }
 
 bool workspace_state::learns_the_state() const {
-  const auto tells = [](const queued& x) { return !std::holds_alternative<policy_verb>(x.verb); };
+  const auto tells = [](const queued& x) {
+    return !std::holds_alternative<policy_verb>(x.verb) && !std::holds_alternative<stamp_verb>(x.verb)
+           && !std::holds_alternative<reset_verb>(x.verb);
+  };
   return (under_way_ && tells(*under_way_)) || std::ranges::any_of(queue_, tells);
 }
 

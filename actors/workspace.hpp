@@ -34,11 +34,24 @@ private:
     promise<opened_view> waiting;
   };
   struct suspend_verb {
+    struct caller {
+      promise<workspace_view> answer;
+      bool or_deleted = false;
+    };
     workspace::suspend_options how;
-    std::vector<promise<workspace_view>> waiting; // those who joined share one answer
+    std::vector<caller> waiting; // those who joined share one answer
   };
   struct remove_verb {
+    workspace::remove_options how;
     std::vector<promise<void>> waiting;
+  };
+  struct reset_verb {
+    workspace::epoch_reset what;
+    promise<workspace_view> waiting;
+  };
+  struct stamp_verb {
+    bool report = false;
+    promise<void> waiting;
   };
   struct take_up_verb {};
   /// A question that waits in line: a quiesce, a flush.
@@ -53,24 +66,28 @@ private:
     promise<policy_view> waiting;
   };
   struct queued {
-    std::variant<open_verb, suspend_verb, remove_verb, take_up_verb, ask_verb, policy_verb> verb;
+    std::variant<open_verb, suspend_verb, remove_verb, reset_verb, stamp_verb, take_up_verb, ask_verb, policy_verb> verb;
     deadline until;
   };
   /// What the port answered, in one shape.
   struct verb_end {
     workspace::session after;
     workspace::result<std::optional<workspace::origin>> answer;
-    std::optional<workspace::reply> said; // of an `ask_verb`
+    std::optional<workspace::reply> said;      // of an `ask_verb`
+    std::optional<workspace::stamped> stamp{}; // of a `stamp_verb`
   };
 
   caf::result<opened_view> open(open_spec what, bool resume, caf::timespan budget);
   caf::result<workspace_view> suspend(suspend_spec what, caf::timespan budget);
-  caf::result<void> remove(caf::timespan budget);
+  caf::result<void> remove(remove_spec what, caf::timespan budget);
+  caf::result<workspace_view> reset_epoch(reset_spec what, caf::timespan budget);
+  caf::result<void> stamp(bool report);
   void push(queued next);
   void pump();
   void ask_port(const queued& next, workspace::ticket ticket);
   void land(const verb_end& end);
-  static void answer(queued& done, const problem& why);
+  void keep(const queued& done, const workspace::session& after);
+  void answer(queued& done, const problem& why);
   void answer_well(queued& done, const verb_end& end);
 
   // -- calls and questions ----------------------------------------------------

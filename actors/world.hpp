@@ -7,7 +7,9 @@
 #include "workspace/ports.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace paddock {
@@ -24,7 +26,8 @@ struct actor_world {
   const egress::backend* egress = nullptr;      // as the next three: null where the configuration says nothing of egress
   egress::fence_port* fences = nullptr;         // null also without per-sandbox egress
   egress::gate_port* gates = nullptr;
-  egress::policy_port* policies = nullptr; // as `fences`
+  egress::policy_port* policies = nullptr;    // as `fences`
+  std::optional<std::uint64_t> first_epoch{}; // of this node's holder epochs; absent: its writes carry none
   std::atomic<workspace::ticket> last_ticket{0};
 
   /// A ticket that no other transition or call of this node has.

@@ -1,5 +1,6 @@
 #include "audit/fence_report.hpp"
 
+#include "audit/answer.hpp"
 #include "audit/words.hpp"
 #include "egress/manifest_objects.hpp"
 #include "egress/permitted_hosts.hpp"
@@ -24,7 +25,6 @@ constexpr auto kind_names = std::to_array<std::string_view>({kinds[0].kind, kind
 // What deploy/egress says.
 constexpr std::string_view shipped_policy = "namzu-per-sandbox-egress";
 constexpr std::string_view shipped_identity = "system:serviceaccount:namzu-sandboxes:namzu-sandbox-host";
-constexpr std::string_view shipped_namespace = "namzu-sandboxes";
 const auto shipped_param = egress::object_reference{"sandbox-permitted-hosts", "platform"};
 
 const egress::found_object* find(const egress::found_objects& in, std::string_view kind, std::string_view name_space,
@@ -69,25 +69,19 @@ bool is_of_companion(const egress::fence_object& x, const egress::fence_question
   return std::ranges::any_of(all.begin() + 2, all.end(), [&](const auto& y) { return y.kind == x.kind && y.name == x.name; });
 }
 
-/// The command, behind what of the shipped file is to be changed for this configuration.
-std::vector<std::string> apply(const std::string& file, const egress::fence_question& asked) {
-  auto got = std::vector<std::string>{};
-  const auto adapt = [&](std::string_view shipped, const std::string& wanted) {
-    if (shipped != wanted)
-      got.push_back("# in " + file + " write " + wanted + " instead of " + std::string{shipped});
-  };
-  adapt(shipped_policy, asked.how.admission_policy_name);
-  if (const auto binding = asked.how.admission_policy_name + "-binding"; binding != asked.how.binding_name())
-    adapt(binding, asked.how.binding_name());
+/// What of deploy/egress this configuration has otherwise.
+std::vector<adaptation> adaptations(const egress::fence_question& asked) {
+  auto got = std::vector<adaptation>{{std::string{shipped_policy}, asked.how.admission_policy_name}};
+  const auto binding = asked.how.admission_policy_name + "-binding";
+  got.push_back({binding, asked.how.binding_name()});
   if (asked.how.host_identity)
-    adapt(shipped_identity, *asked.how.host_identity);
-  adapt(shipped_namespace, asked.name_space);
-  adapt(egress::default_per_sandbox_label_key, asked.how.label_key);
+    got.push_back({std::string{shipped_identity}, *asked.how.host_identity});
+  got.push_back({std::string{shipped_namespace}, asked.name_space});
+  got.push_back({std::string{egress::default_per_sandbox_label_key}, asked.how.label_key});
   if (asked.how.permitted_hosts_param) {
-    adapt(shipped_param.name, asked.how.permitted_hosts_param->name);
-    adapt(shipped_param.name_space, asked.how.permitted_hosts_param->name_space);
+    got.push_back({shipped_param.name, asked.how.permitted_hosts_param->name});
+    got.push_back({shipped_param.name_space, asked.how.permitted_hosts_param->name_space});
   }
-  got.push_back("kubectl apply -f " + file);
   return got;
 }
 
@@ -111,39 +105,29 @@ std::vector<std::string> remedy_of(const fence_report& x, const egress::fence_qu
   if (!x.missing)
     return {};
   if (const auto* object = object_of(*x.missing))
-    return apply(is_of_companion(*object, asked) ? permitted : fence, asked);
+    return apply_shipped(is_of_companion(*object, asked) ? permitted : fence, adaptations(asked));
   if (const auto* hosts = std::get_if<egress::permitted_hosts_unavailable>(&*x.missing))
-    return apply(hosts->problem == "unreadable" ? rights : permitted, asked);
+    return apply_shipped(hosts->problem == "unreadable" ? rights : permitted, adaptations(asked));
   if (std::holds_alternative<egress::fence_unreadable>(*x.missing))
-    return apply(rights, asked);
+    return apply_shipped(rights, adaptations(asked));
   return {};
 }
 
 json to_json(const fence_report& x, const egress::fence_question& asked) {
-  auto got = json{{"proved", !x.missing}, {"objects", json::array()}, {"ignored", json::array()}};
+  auto got = json{{"proved", !x.missing}, {"objects", json::array()}, {"ignored", to_json(x.ignored)}};
   for (const auto& object : egress::fence_objects(asked.how))
     got["objects"].push_back({{"kind", object.kind}, {"name", object.name}, {"path", object.path}});
-  for (const auto& of : x.ignored)
-    got["ignored"].push_back({{"file", of.place.file}, {"line", of.place.line}, {"kind", of.kind}, {"name", of.name}, {"reason", of.why}});
-  if (x.missing) {
-    got["reason"] = egress::reason_of(*x.missing);
-    got["message"] = egress::to_string(*x.missing);
-    got["details"] = egress::details_of(*x.missing);
-    got["mend"] = remedy_of(x, asked);
-  }
+  if (x.missing)
+    add_refusal(got, *x.missing, remedy_of(x, asked));
   return got;
 }
 
 std::string to_text(const fence_report& x, const egress::fence_question& asked) {
   auto got = std::string{x.missing ? "not proved\n" : "proved\n"};
-  const auto line = [&](const std::string& text) { got += one_line(text) + "\n"; };
   if (!x.missing)
     for (const auto& object : egress::fence_objects(asked.how))
-      line(object.kind + " " + object.name);
-  for (const auto& of : x.ignored)
-    line(to_string(of.place) + ": ignored: " + of.kind + " " + of.name + ": " + of.why);
-  for (const auto& command : remedy_of(x, asked))
-    line((command.starts_with('#') ? "" : "to mend it: ") + command);
+      got += one_line(object.kind + " " + object.name) + "\n";
+  append_lines(got, x.ignored, remedy_of(x, asked));
   return got;
 }
 

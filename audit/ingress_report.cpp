@@ -1,5 +1,6 @@
 #include "audit/ingress_report.hpp"
 
+#include "audit/answer.hpp"
 #include "audit/words.hpp"
 #include "egress/manifest_objects.hpp"
 
@@ -62,14 +63,7 @@ std::vector<std::string> remedy_of(const ingress_report& x, const egress::ingres
   if (why == nullptr)
     return {};
   const auto in_namespace = " -n " + shell_word(asked.name_space);
-  constexpr std::string_view shipped_namespace = "namzu-sandboxes";
-  const auto apply = [&](const std::string& file) {
-    auto got = std::vector<std::string>{};
-    if (asked.name_space != shipped_namespace)
-      got.push_back("# in " + file + " write " + asked.name_space + " instead of " + std::string{shipped_namespace});
-    got.push_back("kubectl apply -f " + file);
-    return got;
-  };
+  const auto apply = [&](const std::string& file) { return apply_shipped(file, {{std::string{shipped_namespace}, asked.name_space}}); };
   if (!why->unread.empty() && why->unread.front().why == egress::unread_collection::cause::forbidden)
     return apply("deploy/egress/rbac.yaml");
   if (!why->unread.empty())
@@ -85,15 +79,9 @@ std::vector<std::string> remedy_of(const ingress_report& x, const egress::ingres
 }
 
 json to_json(const ingress_report& x, const egress::ingress_question& asked) {
-  auto got = json{{"closed", !x.refused}, {"agentPort", asked.agent_port}, {"ignored", json::array()}};
-  for (const auto& of : x.ignored)
-    got["ignored"].push_back({{"file", of.place.file}, {"line", of.place.line}, {"kind", of.kind}, {"name", of.name}, {"reason", of.why}});
-  if (x.refused) {
-    got["reason"] = egress::reason_of(*x.refused);
-    got["message"] = egress::to_string(*x.refused);
-    got["details"] = egress::details_of(*x.refused);
-    got["mend"] = remedy_of(x, asked);
-  }
+  auto got = json{{"closed", !x.refused}, {"agentPort", asked.agent_port}, {"ignored", to_json(x.ignored)}};
+  if (x.refused)
+    add_refusal(got, *x.refused, remedy_of(x, asked));
   return got;
 }
 
@@ -105,10 +93,7 @@ std::string to_text(const ingress_report& x, const egress::ingress_question& ask
     for (const auto& row : why->examined)
       line(std::string{to_string(row.policy.kind)} + " " + row.policy.name + ": " + std::string{to_string(row.verdict)}
            + (row.detail ? ": " + *row.detail : ""));
-  for (const auto& of : x.ignored)
-    line(to_string(of.place) + ": ignored: " + of.kind + " " + of.name + ": " + of.why);
-  for (const auto& command : remedy_of(x, asked))
-    line((command.starts_with('#') ? "" : "to mend it: ") + command);
+  append_lines(got, x.ignored, remedy_of(x, asked));
   return got;
 }
 

@@ -11,9 +11,10 @@
 #include "k8s/flows/kubeconfig.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_future.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <sqlite3.h>
 
 #include <map>
@@ -30,6 +31,7 @@ const std::string maps = "/api/v1/namespaces/default/configmaps";
 constexpr auto objects = std::size_t{1000};
 constexpr auto watchers = std::size_t{100};
 constexpr auto repeats = 200;
+constexpr auto event_every = 10ms;
 
 json map_of(const std::string& name) {
   return {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}}}, {"data", {{"a", std::string(500, 'x')}}}};
@@ -48,11 +50,18 @@ public:
     api_ = std::move(*made);
   }
 
-  void run(awaitable<void> flow) {
-    auto done = boost::asio::co_spawn(io_, std::move(flow), boost::asio::use_future);
+  /// Runs them all at once, until the last is over: connections that are kept would hold the loop until they are old.
+  void run(std::vector<awaitable<void>> flows) {
+    auto left = flows.size();
+    for (auto& x : flows)
+      boost::asio::co_spawn(io_, std::move(x), [this, &left](const std::exception_ptr& failed) {
+        if (failed)
+          std::rethrow_exception(failed);
+        if (--left == 0)
+          io_.stop();
+      });
     io_.restart();
     io_.run();
-    done.get();
   }
   awaitable<json> ask(k8s::call what) {
     auto got = co_await api_->send(std::move(what), deadline{time_, 60s});
@@ -65,9 +74,6 @@ public:
     if (!got)
       give_up(k8s::to_string(got.error()));
   }
-  boost::asio::io_context& io() {
-    return io_;
-  }
 
 private:
   boost::asio::io_context io_{1};
@@ -75,6 +81,12 @@ private:
   std::unique_ptr<http_exchange> exchange_ = make_http_exchange(time_);
   std::unique_ptr<k8s::streaming_api> api_;
 };
+
+std::vector<awaitable<void>> flows_of(awaitable<void> only) {
+  auto out = std::vector<awaitable<void>>{};
+  out.push_back(std::move(only));
+  return out;
+}
 
 // -- one request after another ---------------------------------------------------------
 
@@ -111,8 +123,8 @@ awaitable<void> one_by_one(client& by, figures& into) {
 // -- watchers ----------------------------------------------------------------------------
 
 struct gallery {
+  clock_type::time_point begin;
   std::vector<clock_type::time_point> sent; // of each event
-  std::size_t over = 0;                     // watchers that have seen all
   std::vector<double>& took;
 };
 
@@ -126,27 +138,40 @@ awaitable<void> watcher(client& by, gallery& in, std::string version) {
     return seen < objects;
   };
   co_await by.read(maps + "?watch=1&resourceVersion=" + version, std::move(take));
-  ++in.over;
 }
 
-awaitable<void> watched(client& by, figures& into) {
-  auto in = gallery{{}, 0, into["event"]};
-  in.sent.reserve(objects);
+awaitable<void> read_version(client& by, std::string& into) {
   const auto list = co_await by.ask(k8s::get(maps + "?limit=1"));
-  const auto version = list["metadata"]["resourceVersion"].get<std::string>();
-  for (auto i = std::size_t{0}; i < watchers; ++i)
-    boost::asio::co_spawn(by.io(), watcher(by, in, version), boost::asio::detached);
+  into = list["metadata"]["resourceVersion"].get<std::string>();
+}
+
+awaitable<void> make_watched(client& by, gallery& in) {
+  // At the same pace for every server: one that answers sooner is not asked for more.
+  auto turn = boost::asio::steady_timer{co_await boost::asio::this_coro::executor};
   for (auto i = std::size_t{0}; i < objects; ++i) {
+    turn.expires_at(in.begin + i * event_every);
+    co_await turn.async_wait(boost::asio::use_awaitable);
     in.sent.push_back(clock_type::now());
     co_await by.ask(k8s::post(maps, map_of("w" + std::to_string(i))));
   }
 }
 
+void watched(client& by, figures& into) {
+  auto version = std::string{};
+  by.run(flows_of(read_version(by, version)));
+  auto in = gallery{clock_type::now() + 1s, {}, into["event"]};
+  in.sent.reserve(objects);
+  auto flows = flows_of(make_watched(by, in));
+  for (auto i = std::size_t{0}; i < watchers; ++i)
+    flows.push_back(watcher(by, in, version));
+  by.run(std::move(flows));
+}
+
 figures measure(k8s::cluster_access of) {
   auto by = client{std::move(of)};
   auto all = figures{};
-  by.run(one_by_one(by, all));
-  by.run(watched(by, all));
+  by.run(flows_of(one_by_one(by, all)));
+  watched(by, all);
   if (all["event"].size() != objects * watchers)
     give_up("events are missing");
   return all;
@@ -162,10 +187,11 @@ awaitable<void> writes(client& by, std::size_t who, std::size_t n) {
 /// Writes a second.
 double durable_writes(k8s::cluster_access to, std::size_t clients, std::size_t each) {
   auto by = client{std::move(to)};
-  const auto start = clock_type::now();
+  auto flows = std::vector<awaitable<void>>{};
   for (auto i = std::size_t{0}; i < clients; ++i)
-    boost::asio::co_spawn(by.io(), writes(by, i, each), boost::asio::detached);
-  by.io().run();
+    flows.push_back(writes(by, i, each));
+  const auto start = clock_type::now();
+  by.run(std::move(flows));
   return static_cast<double>(clients * each) / seconds_since(start);
 }
 

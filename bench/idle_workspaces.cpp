@@ -51,8 +51,16 @@ public:
               then<workspace::opened> to) override {
     to({std::move(before), workspace::opened{}});
   }
-  void remove(workspace::ticket, workspace::id, workspace::session before, deadline, then<workspace::done> to) override {
+  void remove(workspace::ticket, workspace::id, workspace::remove_options, workspace::session before, deadline,
+              then<workspace::done> to) override {
     to({std::move(before), workspace::done{}});
+  }
+  void reset_epoch(workspace::ticket, workspace::id, workspace::epoch_reset, workspace::session before, deadline,
+                   then<workspace::done> to) override {
+    to({std::move(before), workspace::done{}});
+  }
+  void stamp(workspace::ticket, workspace::id, workspace::session before, deadline, then<workspace::stamped> to) override {
+    to({std::move(before), workspace::stamped{}});
   }
   void explain(workspace::ticket, workspace::id, std::string, workspace::session before, workspace::failure, deadline,
                then<workspace::done> to) override {

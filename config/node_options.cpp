@@ -9,6 +9,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr auto longest = milliseconds{2'147'483'647};
+constexpr auto highest_epoch = (std::uint64_t{1} << 53) - 1;
 
 bool is_label(const std::string& x) {
   return !x.empty() && x.size() <= 63 && x.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos
@@ -52,7 +53,17 @@ void describe(option_list& see, node_options& x) {
   see.option("agent-port", x.agent_port, "The port of the guest agent.").at_least(std::uint16_t{1});
   see.choice("agent-address", x.agent, {{"service", agent_address::service}, {"pod-ip", agent_address::pod_ip}},
              "How a guest is reached: through its Service, or at the address of its pod.");
-  see.option("epoch-base", x.epoch_base, "Added to the holder epochs of this node, so that they exceed those of an earlier system.");
+  see.path("egress", x.egress, "What sandboxes may reach, a file. Empty: nothing of it is verified or promised.");
+  see.choice("ingress", x.ingress,
+             {{"auto", ingress_check::automatic},
+              {"verified", ingress_check::verified},
+              {"core", ingress_check::core},
+              {"cilium", ingress_check::cilium},
+              {"unverified", ingress_check::unverified}},
+             "Whether a policy must close the agent's port: of the engine of egress (verified), of core or cilium, or unverified. auto: "
+             "verified, with the embedded cluster unverified.");
+  see.option("epoch-base", x.epoch_base, "Added to the holder epochs of this node, so that they exceed those of an earlier system.")
+    .matching("a non-negative safe integer", [](std::uint64_t epoch) { return epoch <= highest_epoch; });
   see.option("shards", x.shards, "How many shards the workspaces are spread over. The same on every node.").at_least(1).at_most(4096);
   see.path("data-dir", x.data_dir, "Where the embedded cluster keeps its state. Empty: in memory.");
   see.path("tls-certificate", x.tls_certificate, "PEM certificate that this node shows other nodes.");

@@ -11,6 +11,8 @@
 namespace paddock::config {
 
 enum class agent_address { service, pod_ip };
+/// Whether the policies that close the agent's port are verified, and in which collections they are looked for.
+enum class ingress_check { automatic, verified, core, cilium, unverified };
 enum class log_level { debug, info, warn, error };
 enum class log_format { text, json };
 
@@ -26,6 +28,8 @@ struct node_options {
   std::chrono::milliseconds api_request_timeout{30'000};
   std::uint16_t agent_port = 1024;
   agent_address agent = agent_address::service;
+  std::string egress; // a file; empty: nothing of egress is verified or promised
+  ingress_check ingress = ingress_check::automatic;
   std::uint64_t epoch_base = 0;
   std::uint64_t shards = 64;
   std::string data_dir; // empty: in memory

@@ -78,6 +78,10 @@ tl::expected<void, refusal> admit(const reading& seen, const holder& who) {
   return {};
 }
 
+bool needs_stamp(const reading& seen, std::uint64_t ours) {
+  return !seen.annotation || (seen.epoch && *seen.epoch < ours);
+}
+
 // -- composing ---------------------------------------------------------------
 
 write_shape shape_of(const sandbox_write& what, const holder& who) {

@@ -61,6 +61,10 @@ using refusal = std::variant<other_object, epoch_overtaken>;
 /// whatever epoch it carries ([W] 5.6). An equal epoch is admitted.
 [[nodiscard]] tl::expected<void, refusal> admit(const reading& seen, const holder& who);
 
+/// Whether an object carries no epoch, or one below `ours`: its holder has not stamped it, or it lost the stamp ([W] P11, P12). An
+/// unreadable one is not stamped over.
+[[nodiscard]] bool needs_stamp(const reading& seen, std::uint64_t ours);
+
 /// What is to be written. Of the mode, the epoch and the time of change the composer takes care.
 struct sandbox_write {
   sandbox_write() {

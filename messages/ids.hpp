@@ -105,6 +105,12 @@ CAF_ADD_ATOM(paddock, paddock::atom, allow)
 CAF_ADD_ATOM(paddock, paddock::atom, check)
 CAF_ADD_ATOM(paddock, paddock::atom, moved)
 
+CAF_ADD_TYPE_ID(paddock, (paddock::remove_spec))
+CAF_ADD_TYPE_ID(paddock, (paddock::reset_spec))
+
+CAF_ADD_ATOM(paddock, paddock::atom, reset_epoch)
+CAF_ADD_ATOM(paddock, paddock::atom, stamp)
+
 CAF_ADD_TYPE_ID(paddock, (paddock::policy_request))
 CAF_ADD_TYPE_ID(paddock, (paddock::policy_view))
 

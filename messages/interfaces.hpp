@@ -68,12 +68,19 @@ using watcher_actor = caf::typed_actor<
   // What is known of the name now, and whether changes of it are told (`k8s::sighting`).
   caf::result<void>(atom::shown, landed)>;
 
+/// Who is told of Sandboxes that carry no holder epoch of this host: the name, and whether it came to be so while the WATCH told.
+/// INTERNAL, never in another process.
+using stamper_actor = caf::typed_actor<caf::result<void>(atom::stamp, std::string, bool)>;
+
 /// The WATCH: the objects of one kind of one namespace, trimmed, as list and watch tell them. It forgets watchers that end. The NODE
 /// starts it again after a crash, and says so to the SHARDs. INTERNAL, never in another process.
 using watch_actor = caf::typed_actor<
   // From now on tells the watcher of this name: at once, after each change, and when it can no longer tell, or can again. A watcher
   // watches one name; the latest counts.
   caf::result<void>(atom::watch, std::string, watcher_actor),
+  // From now on tells of each object without a holder epoch, or with one below this: those that are known, and each that comes or
+  // becomes so.
+  caf::result<void>(atom::stamp, std::uint64_t, stamper_actor),
   // INTERNAL: news of the port.
   caf::result<void>(atom::landed, landed)>;
 
@@ -103,6 +110,7 @@ CAF_ADD_TYPE_ID(paddock_handles, (paddock::call_owner_actor))
 CAF_ADD_TYPE_ID(paddock_handles, (paddock::watcher_actor))
 CAF_ADD_TYPE_ID(paddock_handles, (paddock::watch_actor))
 CAF_ADD_TYPE_ID(paddock_handles, (paddock::fence_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::stamper_actor))
 
 CAF_END_TYPE_ID_BLOCK(paddock_handles)
 
@@ -161,7 +169,12 @@ using workspace_actor = caf::typed_actor<
   caf::result<opened_view>(atom::resume, open_spec, caf::timespan),
   // Deletes the Sandbox and with it the disk. The answer proves that the name is free of this object. The SHARD then
   // ends the actor.
-  caf::result<void>(atom::remove, caf::timespan),
+  caf::result<void>(atom::remove, remove_spec, caf::timespan),
+  // Replaces a holder epoch that nobody can read, if it is the one named; changes nothing else.
+  caf::result<workspace_view>(atom::reset_epoch, reset_spec, caf::timespan),
+  // INTERNAL: sees to it that the Sandbox carries a holder epoch of this host, in line with the verbs; `true`: says so where it had
+  // to write one.
+  caf::result<void>(atom::stamp, bool),
   // What this node's session holds; never asks the cluster.
   caf::result<workspace_view>(atom::view),
   // Starts a call. The answer is its CALL, and not yet its end, which the sink is told. Refused at admission when the
@@ -197,7 +210,8 @@ using workspace_actor = caf::typed_actor<
 using shard_actor = caf::typed_actor<caf::result<opened_view>(atom::open, std::string, open_spec, caf::timespan),
                                      caf::result<workspace_view>(atom::suspend, std::string, suspend_spec, caf::timespan),
                                      caf::result<opened_view>(atom::resume, std::string, open_spec, caf::timespan),
-                                     caf::result<void>(atom::remove, std::string, caf::timespan),
+                                     caf::result<void>(atom::remove, std::string, remove_spec, caf::timespan),
+                                     caf::result<workspace_view>(atom::reset_epoch, std::string, reset_spec, caf::timespan),
                                      // Empty fields where no WORKSPACE is alive; starts none.
                                      caf::result<workspace_view>(atom::view, std::string),
                                      caf::result<call_actor>(atom::call, std::string, call_spec, sink_actor, caf::timespan),
@@ -206,6 +220,9 @@ using shard_actor = caf::typed_actor<caf::result<opened_view>(atom::open, std::s
                                      caf::result<policy_view>(atom::policy, std::string, policy_request, caf::timespan),
                                      // How many WORKSPACEs are alive.
                                      caf::result<std::uint64_t>(atom::count), caf::result<void>(atom::stop),
+                                     // INTERNAL: the Sandbox of this id carries no epoch of this host; its WORKSPACE is to stamp it,
+                                     // when those before it are done. `true`: it came to be so while this node ran.
+                                     caf::result<void>(atom::stamp, std::string, bool),
                                      // INTERNAL: the back-off of a crashed WORKSPACE is over.
                                      caf::result<void>(atom::restart, std::string),
                                      // INTERNAL: the NODE's WATCH of Sandboxes, for the WORKSPACEs.
@@ -216,7 +233,8 @@ using node_actor =
   caf::typed_actor<caf::result<node_info>(atom::info), caf::result<opened_view>(atom::open, std::string, open_spec, caf::timespan),
                    caf::result<workspace_view>(atom::suspend, std::string, suspend_spec, caf::timespan),
                    caf::result<opened_view>(atom::resume, std::string, open_spec, caf::timespan),
-                   caf::result<void>(atom::remove, std::string, caf::timespan),
+                   caf::result<void>(atom::remove, std::string, remove_spec, caf::timespan),
+                   caf::result<workspace_view>(atom::reset_epoch, std::string, reset_spec, caf::timespan),
                    // One workspace as the cluster and this node's session see it; wakes nothing.
                    caf::result<workspace_view>(atom::get, std::string, caf::timespan),
                    // Every workspace of the namespace; wakes nothing, reads no pod.
@@ -228,6 +246,8 @@ using node_actor =
                    caf::result<policy_view>(atom::policy, std::string, policy_request, caf::timespan),
                    // Refuses new work and ends when every WORKSPACE has ended. Taken from this process only.
                    caf::result<void>(atom::stop),
+                   // INTERNAL: the WATCH shows a Sandbox of this name without an epoch of this host (`stamper_actor`).
+                   caf::result<void>(atom::stamp, std::string, bool),
                    // INTERNAL: an inventory was read.
                    caf::result<void>(atom::landed, std::uint64_t, landed),
                    // INTERNAL: the back-off of a crashed WATCH is over.

@@ -54,7 +54,8 @@ struct workspace_view {
 struct open_spec {
   std::string template_name; // empty: the node's own
   bool refresh_template = false;
-  std::string expect_uid; // empty: whichever stands, or a new one
+  std::optional<std::string> expect_uid;              // absent: whichever stands, or a new one
+  std::map<std::string, std::string> expect_claims{}; // with it: the uids of retained disks, by entry name
 };
 
 struct opened_view {
@@ -66,6 +67,19 @@ struct suspend_spec {
   bool flush = true;
   bool quiesce = false;
   std::optional<caf::timespan> grace{}; // of the quiesce; absent: the guest's own
+  bool by_id = false;                   // asks the cluster alone; with a flush or a quiesce an argument error
+  std::optional<std::string> expect_uid{};
+  bool or_deleted = false; // a deleted workspace is no failure: nothing is left to suspend
+};
+
+struct remove_spec {
+  std::optional<std::string> expect_uid; // absent: whichever stands
+};
+
+/// Which unreadable holder epoch is meant, so that no other is replaced.
+struct reset_spec {
+  std::string stored;
+  std::string sandbox_uid;
 };
 
 /// A command to run. With `detach` it runs with a log in the guest and this call only watches: the call says its execution id
@@ -324,7 +338,7 @@ bool inspect(Inspector& f, workspace_view& x) {
 template <class Inspector>
 bool inspect(Inspector& f, open_spec& x) {
   return f.object(x).fields(f.field("template_name", x.template_name), f.field("refresh_template", x.refresh_template),
-                            f.field("expect_uid", x.expect_uid));
+                            f.field("expect_uid", x.expect_uid), f.field("expect_claims", x.expect_claims));
 }
 
 template <class Inspector>
@@ -334,7 +348,18 @@ bool inspect(Inspector& f, opened_view& x) {
 
 template <class Inspector>
 bool inspect(Inspector& f, suspend_spec& x) {
-  return f.object(x).fields(f.field("flush", x.flush), f.field("quiesce", x.quiesce), f.field("grace", x.grace));
+  return f.object(x).fields(f.field("flush", x.flush), f.field("quiesce", x.quiesce), f.field("grace", x.grace), f.field("by_id", x.by_id),
+                            f.field("expect_uid", x.expect_uid), f.field("or_deleted", x.or_deleted));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, remove_spec& x) {
+  return f.object(x).fields(f.field("expect_uid", x.expect_uid));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, reset_spec& x) {
+  return f.object(x).fields(f.field("stored", x.stored), f.field("sandbox_uid", x.sandbox_uid));
 }
 
 template <class Inspector>

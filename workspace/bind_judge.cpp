@@ -125,7 +125,7 @@ pod_choice choose_pod(const std::string& sandbox_name, const std::optional<pod_s
   if (policy.retiring && chosen->uid == policy.retiring)
     return nothing_yet{"the pod that was suspended is still the bound one"};
   if (how == settings::address::pod_ip && !chosen->ip)
-    return nothing_yet{"its live pod has no address yet (status.podIP)"};
+    return nothing_yet{"its live pod has no address yet (status.podIP)", false, chosen->uid};
   return take_pod{*chosen->uid, chosen->ip};
 }
 
@@ -142,11 +142,13 @@ result<guest::endpoint> address_of(const ready_sandbox& from, const take_pod& po
   return guest::endpoint{host, how.agent_port, secret{pod.uid.text()}};
 }
 
-no_pod out_of_time(const std::string& sandbox_name, const bind_policy& policy, const std::string& last, std::chrono::milliseconds bound) {
-  auto text = "no pod could be bound within " + std::to_string(bound.count()) + " ms: " + last;
+no_pod out_of_time(const std::string& sandbox_name, const bind_policy& policy, const nothing_yet& last, std::chrono::milliseconds bound) {
+  auto text = "no pod could be bound within " + std::to_string(bound.count()) + " ms: " + last.why;
+  if (last.without_address)
+    return no_pod{sandbox_name, std::move(text), last.without_address, last.why};
   if (policy.retiring)
     text += "; its previous pod is TERMINATING (see terminationGracePeriodSeconds of the pod and readyTimeoutMs of the host)";
-  return no_pod{sandbox_name, std::move(text)};
+  return no_pod{sandbox_name, std::move(text), policy.retiring, last.why};
 }
 
 } // namespace paddock::workspace

@@ -75,7 +75,8 @@ struct bind_policy {
 
 struct nothing_yet {
   std::string why;
-  bool fatal = false; // waiting changes nothing, or the policy does not wait
+  bool fatal = false;                       // waiting changes nothing, or the policy does not wait
+  std::optional<pod_uid> without_address{}; // the live pod that would be taken if it had one
 };
 struct take_pod {
   pod_uid uid;
@@ -97,8 +98,9 @@ using pod_choice = std::variant<take_pod, nothing_yet, ambiguous_pod>;
 [[nodiscard]] result<guest::endpoint> address_of(const ready_sandbox& from, const take_pod& pod, const std::string& sandbox_name,
                                                  const settings& how);
 
-/// Why a bind that ran out of time found no pod. `last` is what its last read said.
-[[nodiscard]] no_pod out_of_time(const std::string& sandbox_name, const bind_policy& policy, const std::string& last,
+/// Why a bind that ran out of time found no pod, in the order of [W] 3.2 step 5: a live pod that never had an address; the pod that must be
+/// replaced and was not; else what the last read said, which is the cause in each case.
+[[nodiscard]] no_pod out_of_time(const std::string& sandbox_name, const bind_policy& policy, const nothing_yet& last,
                                  std::chrono::milliseconds bound);
 
 } // namespace paddock::workspace

@@ -243,8 +243,8 @@ struct teller {
            + (x.expected ? ": expected " + x.expected->text() : "") + (x.actual ? ", found " + x.actual->text() : "");
   }
   std::string operator()(const identity_mismatch& x) const {
-    return "workspace " + x.workspace + " is not the one that was expected (" + x.what + "): expected " + or_none(x.expected) + ", found "
-           + or_none(x.actual);
+    return "workspace " + x.workspace + " is not the one that was expected (" + x.what + (x.claim ? " of " + *x.claim : "") + "): expected "
+           + or_none(x.expected) + ", found " + or_none(x.actual);
   }
   std::string operator()(const destroyed& x) const {
     return x.operation + ": Sandbox " + x.sandbox_name + " was deleted";
@@ -404,6 +404,7 @@ struct fields {
     auto got = json{{"workspaceId", x.workspace}, {"sandboxName", x.sandbox_name}, {"mismatch", x.what}};
     put(got, "expected", x.expected);
     put(got, "actual", x.actual);
+    put(got, "claim", x.claim);
     return got;
   }
   json operator()(const destroyed& x) const {
@@ -413,7 +414,9 @@ struct fields {
     return {{"sandboxName", x.sandbox_name}, {"timeoutMs", x.bound.count()}};
   }
   json operator()(const no_pod& x) const {
-    return {{"sandboxName", x.sandbox_name}};
+    auto got = json{{"sandboxName", x.sandbox_name}};
+    put(got, "cause", x.cause);
+    return got;
   }
   json operator()(const ambiguous_pod& x) const {
     return {{"sandboxName", x.sandbox_name}};

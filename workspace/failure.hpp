@@ -80,13 +80,15 @@ struct replaced {
   std::optional<sandbox_uid> actual; // absent: none stands
 };
 
-/// The retained identity does not hold ([W] 3.16): sandbox-absent, sandbox-uid, …
+/// The retained identity does not hold ([W] 3.16): sandbox-absent, sandbox-uid, volume-claim-uid or volume-claim-owner. Terminal:
+/// asking again gives the same answer.
 struct identity_mismatch {
   std::string workspace;
   std::string sandbox_name;
   std::string what;
   std::optional<std::string> expected;
   std::optional<std::string> actual;
+  std::optional<std::string> claim{}; // its entry name, where it is one that differs
 };
 
 /// Any call on a deleted workspace but the idempotent ones.
@@ -105,6 +107,8 @@ struct readiness_timeout {
 struct no_pod {
   std::string sandbox_name;
   std::string text;
+  std::optional<pod_uid> pod{};       // the one that was in the way; a uid is a token, so neither text nor details name it
+  std::optional<std::string> cause{}; // what the last read said, where waiting ended it
 };
 
 /// Two live pods owned by one Sandbox (DESIGN 14).

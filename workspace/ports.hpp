@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -25,9 +26,10 @@ struct open_options {
   std::string template_name;
   std::string working_directory = "/workspace";
   bool refresh_template = false;
-  std::optional<sandbox_uid> expect; // open only this one, never create ([W] 3.16)
-  bool leave_on_failure = false;     // `onStartFailure: leave`
-  bool create = true;                // false: only take up what stands
+  std::optional<sandbox_uid> expect;                // open only this one, never create ([W] 3.16)
+  bool leave_on_failure = false;                    // `onStartFailure: leave`
+  bool create = true;                               // false: only take up what stands
+  std::map<std::string, claim_uid> expect_claims{}; // with `expect`: the retained disks, by entry name
 };
 
 struct suspend_options {
@@ -35,6 +37,18 @@ struct suspend_options {
   bool quiesce = false;
   std::optional<std::chrono::milliseconds> flush_bound{};   // absent: the guest's own
   std::optional<std::chrono::milliseconds> quiesce_grace{}; // absent: the guest's own
+  bool by_id = false;                                       // asks the cluster alone: no guest is dialled, so nothing can rest ([W] 3.11)
+  std::optional<sandbox_uid> expect{};                      // only this one ([W] 3.11)
+};
+
+struct remove_options {
+  std::optional<sandbox_uid> expect{}; // only this one ([W] 3.11)
+};
+
+/// Which unreadable holder epoch is to be replaced: that text, on that Sandbox ([W] P11).
+struct epoch_reset {
+  std::string stored;
+  sandbox_uid sandbox;
 };
 
 /// How a verb ended: the session after it, which holds in every case, and the answer.
@@ -50,6 +64,11 @@ struct opened {
   origin from = origin::created;
 };
 struct done {};
+/// What a stamp found: whether it wrote, and the holder epoch that stood before.
+struct stamped {
+  bool written = false;
+  std::optional<std::string> found;
+};
 
 /// The verbs of one workspace that change it, as an actor asks for them. Each carries out one verb of [W] §3 whole: its
 /// checks, writes, waits and clean-up. The callback comes exactly once, on any thread, by `until` plus one bounded
@@ -72,7 +91,13 @@ public:
   /// [W] 3.5.
   virtual void resume(ticket name, id which, open_options how, session before, deadline until, then<opened> to) = 0;
   /// DELETE with the disk ([W] 3.7); already gone is success.
-  virtual void remove(ticket name, id which, session before, deadline until, then<done> to) = 0;
+  virtual void remove(ticket name, id which, remove_options how, session before, deadline until, then<done> to) = 0;
+  /// Replaces a holder epoch that nobody can read, and nothing else, by one of this host ([W] P11). A text that can be read is an
+  /// argument error and asks nothing; another stored text is `precondition`, another Sandbox `replaced`. Neither writes.
+  virtual void reset_epoch(ticket name, id which, epoch_reset what, session before, deadline until, then<done> to) = 0;
+  /// Writes the holder epoch where the Sandbox carries none or one of an earlier holder, and nothing else; wakes and binds nothing
+  /// ([W] P11, P12).
+  virtual void stamp(ticket name, id which, session before, deadline until, then<stamped> to) = 0;
   /// After a call on a running session failed: whether somebody else suspended or replaced it ([W] 3.8, 3.12). The answer
   /// is the failure that the caller gets: `original` or the one that explains it.
   virtual void explain(ticket name, id which, std::string operation, session before, failure original, deadline until, then<done> to) = 0;

@@ -83,15 +83,20 @@ tl::expected<std::chrono::milliseconds, std::string> duration_of(const std::stri
   return *got;
 }
 
-tl::expected<std::map<std::string, std::string>, std::string> environment_of(const std::vector<std::string>& all) {
+tl::expected<std::map<std::string, std::string>, std::string> pairs_of(const char* option, const char* form,
+                                                                       const std::vector<std::string>& all) {
   auto out = std::map<std::string, std::string>{};
   for (const auto& x : all) {
     const auto equals = x.find('=');
     if (equals == std::string::npos || equals == 0)
-      return tl::unexpected{"--env wants KEY=VALUE, not \"" + x + "\""};
+      return tl::unexpected{std::string{option} + " wants " + form + ", not \"" + x + "\""};
     out[x.substr(0, equals)] = x.substr(equals + 1);
   }
   return out;
+}
+
+tl::expected<std::map<std::string, std::string>, std::string> environment_of(const std::vector<std::string>& all) {
+  return pairs_of("--env", "KEY=VALUE", all);
 }
 
 } // namespace paddock::cli

@@ -26,7 +26,11 @@ struct arguments {
   std::string timeout; // empty: two minutes, and for exec as long as the command may take
   std::string id;      // of a workspace
   std::string template_name;
-  std::string expect_uid;
+  std::optional<std::string> expect_uid;
+  std::vector<std::string> expect_claims; // NAME=UID
+  std::string stored_epoch;
+  std::string sandbox_uid;
+  bool by_id = false;
   bool refresh_template = false;
   bool no_flush = false;
   bool with_quiesce = false;
@@ -109,7 +113,9 @@ struct forwarded {
 /// A duration above zero, or a word for people about `option`.
 [[nodiscard]] tl::expected<std::chrono::milliseconds, std::string> duration_of(const std::string& option, const std::string& text);
 
-/// KEY=VALUE, as often as there are; a failure names the one that is not.
+/// KEY=VALUE, as often as there are; a failure names the one that is not, and says that `option` wants `form`.
+[[nodiscard]] tl::expected<std::map<std::string, std::string>, std::string> pairs_of(const char* option, const char* form,
+                                                                                     const std::vector<std::string>& all);
 [[nodiscard]] tl::expected<std::map<std::string, std::string>, std::string> environment_of(const std::vector<std::string>& all);
 
 } // namespace paddock::cli

@@ -99,7 +99,11 @@ int cp(client& by, const arguments& args) {
 }
 
 int open_or_resume(client& by, const arguments& args, bool resume) {
-  const open_spec what{args.template_name, args.refresh_template, args.expect_uid};
+  open_spec what{args.template_name, args.refresh_template, args.expect_uid, {}};
+  auto claims = pairs_of("--expect-claim", "NAME=UID", args.expect_claims);
+  if (!claims)
+    return misuse(args, claims.error());
+  what.expect_claims = std::move(*claims);
   auto waiting = std::make_optional<progress>("waiting for the pod of " + args.id);
   const auto got = resume ? by.ask<opened_view>(effect::changes, atom::resume_v, args.id, what, by.budget())
                           : by.ask<opened_view>(effect::changes, atom::open_v, args.id, what, by.budget());
@@ -111,7 +115,9 @@ int open_or_resume(client& by, const arguments& args, bool resume) {
 }
 
 int suspend(client& by, const arguments& args) {
-  suspend_spec what{!args.no_flush, args.with_quiesce, {}};
+  suspend_spec what{!args.no_flush && !args.by_id, args.with_quiesce, {}};
+  what.by_id = args.by_id;
+  what.expect_uid = args.expect_uid;
   if (!args.grace.empty()) {
     const auto grace = duration_of("--grace", args.grace);
     if (!grace)
@@ -133,7 +139,7 @@ int suspend(client& by, const arguments& args) {
 int remove(client& by, const arguments& args) {
   if (!args.delete_disk)
     return misuse(args, "rm deletes the disk of the workspace and everything on it; say so with --delete-disk");
-  const auto got = by.ask<caf::unit_t>(effect::changes, atom::remove_v, args.id, by.budget());
+  const auto got = by.ask<caf::unit_t>(effect::changes, atom::remove_v, args.id, remove_spec{args.expect_uid}, by.budget());
   if (!got)
     return refuse(args, got.error());
   switch (args.how()) {
@@ -141,6 +147,18 @@ int remove(client& by, const arguments& args) {
     case format::name: std::cout << args.id << '\n'; break;
     case format::table: std::cout << "deleted\n"; break;
   }
+  return 0;
+}
+
+int reset_epoch(client& by, const arguments& args) {
+  const reset_spec what{args.stored_epoch, args.sandbox_uid};
+  const auto got = by.ask<workspace_view>(effect::changes, atom::reset_epoch_v, args.id, what, by.budget());
+  if (!got)
+    return refuse(args, got.error());
+  if (args.how() == format::table)
+    std::cout << "replaced\n";
+  else
+    print(std::cout, args.how(), *got);
   return 0;
 }
 
@@ -209,6 +227,7 @@ int main(int argc, char** argv) {
   open_verb->add_option("--template", args.template_name, "The SandboxTemplate to make it from (default: the node's)");
   open_verb->add_flag("--refresh-template", args.refresh_template, "Take the template's present pod when it is woken");
   open_verb->add_option("--expect-uid", args.expect_uid, "Open only the Sandbox with this uid; never create");
+  open_verb->add_option("--expect-claim", args.expect_claims, "With --expect-uid: the disk NAME must be the one with this uid, NAME=UID");
   auto* list_verb = app.add_subcommand("ls", "List the workspaces; wakes nothing");
   auto* get_verb = with_id(app.add_subcommand("get", "Show a workspace; wakes nothing"));
   auto* identity_verb = with_id(app.add_subcommand("identity", "Show which Sandbox, pod, guest and disks it is"));
@@ -228,10 +247,16 @@ int main(int argc, char** argv) {
   suspend_verb->add_flag("--no-flush", args.no_flush, "Do not ask the guest to flush first");
   suspend_verb->add_flag("--quiesce", args.with_quiesce, "Stop every process of the guest first; no suspend when that is not confirmed");
   suspend_verb->add_option("--grace", args.grace, "With --quiesce: from SIGTERM to SIGKILL (default: the guest's)");
+  suspend_verb->add_flag("--by-id", args.by_id, "Ask the cluster alone: no guest is dialled, so nothing is flushed");
+  suspend_verb->add_option("--expect-uid", args.expect_uid, "Suspend only the Sandbox with this uid");
   auto* resume_verb = with_id(app.add_subcommand("resume", "Wake it on a new pod with the same disk"));
   resume_verb->add_flag("--refresh-template", args.refresh_template, "Take the template's present pod");
   auto* remove_verb = with_id(app.add_subcommand("rm", "Delete a workspace with its disk"));
   remove_verb->add_flag("--delete-disk", args.delete_disk, "Yes, the disk too");
+  remove_verb->add_option("--expect-uid", args.expect_uid, "Delete only the Sandbox with this uid");
+  auto* reset_verb = with_id(app.add_subcommand("reset-epoch", "Replace a holder epoch that nobody can read; changes nothing else"));
+  reset_verb->add_option("--stored", args.stored_epoch, "The text that stands now, to the letter")->required();
+  reset_verb->add_option("--uid", args.sandbox_uid, "The uid of the Sandbox that carries it")->required();
   const auto policies = add_policy_verbs(app, args);
   auto* nodes_verb = app.add_subcommand("nodes", "Show the node");
   auto* guest_verb = app.add_subcommand("guest", "Speak to a guest itself, without a node: paddock guest --address HOST:PORT VERB");
@@ -330,6 +355,8 @@ int main(int argc, char** argv) {
     code = open_or_resume(by, args, true);
   else if (remove_verb->parsed())
     code = remove(by, args);
+  else if (reset_verb->parsed())
+    code = reset_epoch(by, args);
   else if (policies.parsed())
     code = run_policy(policies, by, args);
   else if (nodes_verb->parsed())

@@ -5,6 +5,8 @@
 #include "base/flows/flow_group.hpp"
 #include "base/flows/io_lane.hpp"
 #include "base/flows/sleep.hpp"
+#include "egress/flows/ports.hpp"
+#include "egress/translate.hpp"
 #include "guest/flows/hosts.hpp"
 #include "k8s/flows/api_client.hpp"
 #include "k8s/flows/watches.hpp"
@@ -21,6 +23,14 @@
 namespace paddock {
 
 namespace {
+
+/// @pre the configuration of egress, if any, means a policy: `start_host` has looked
+std::optional<egress::backend> make_backend(const workspace::settings& how) {
+  if (!how.egress)
+    return std::nullopt;
+  auto baseline = egress::translate(*how.egress, {how.name_space, how.template_name});
+  return egress::backend{*how.egress, std::move(baseline.value()), how.ingress, how.agent_port};
+}
 
 /// Members are in the order of who uses whom; they go in the reverse order.
 class running_host final : public host {
@@ -45,9 +55,17 @@ public:
     inventory_(workspace::make_inventory(world_, flows_)),
     calls_(workspace::make_guest_calls({*guests_.commands, *guests_.files, *guests_.streams, *guests_.work}, time_, flows_, &terminals_)),
     watches_(k8s::make_watches(*api_, time_, flows_, k8s::real_chance)),
-    asked_{*transitions_, *inventory_, *calls_, time_, how_.how.template_name, how_.warn, watches_.get()},
+    backend_(make_backend(how_.how)),
+    fences_(backend_ && backend_->how.per_sandbox ? egress::make_fence_port(policies_of_, *backend_, flows_) : nullptr),
+    gates_(backend_ ? egress::make_gate_port(policies_of_, *backend_, flows_) : nullptr),
+    policies_(fences_ ? egress::make_policy_port(policies_of_, *backend_, flows_) : nullptr),
+    asked_{*transitions_,          *inventory_,  *calls_,        time_,
+           how_.how.template_name, how_.warn,    watches_.get(), backend_ ? &*backend_ : nullptr,
+           fences_.get(),          gates_.get(), policies_.get()},
     config_(how_.tls, 2),
     system_(config_) {
+    if (how_.how.fenced)
+      asked_.first_epoch = k8s::first_of(how_.how.epochs());
   }
 
   ~running_host() override {
@@ -126,6 +144,11 @@ private:
   std::unique_ptr<workspace::inventory_port> inventory_;
   std::unique_ptr<workspace::guest_port> calls_;
   std::unique_ptr<k8s::watch_port> watches_;
+  egress::cluster policies_of_{*api_, time_};
+  std::optional<egress::backend> backend_;
+  std::unique_ptr<egress::fence_port> fences_;
+  std::unique_ptr<egress::gate_port> gates_;
+  std::unique_ptr<egress::policy_port> policies_;
   actor_world asked_;
   actor_config config_;
   caf::actor_system system_;
@@ -139,6 +162,9 @@ private:
 tl::expected<std::unique_ptr<host>, std::string> start_host(host_options how) {
   if (auto good = workspace::check(how.how); !good)
     return tl::unexpected{workspace::reason_of(good.error()) + ": " + workspace::to_string(good.error())};
+  if (how.how.egress)
+    if (auto meant = egress::translate(*how.how.egress, {how.how.name_space, how.how.template_name}); !meant)
+      return tl::unexpected{std::string{egress::reason_of(meant.error())} + ": " + egress::to_string(meant.error())};
   if (how.api_bound < std::chrono::milliseconds{1000})
     return tl::unexpected{std::string{"InvalidConfig: api-request-timeout: at least 1s"}};
   if (auto bad = check(how.tls); !bad.empty())

@@ -2,6 +2,7 @@
 // signal, ends both.
 
 #include "apps/common/version.hpp"
+#include "apps/paddockd/egress_file.hpp"
 #include "apps/paddockd/host.hpp"
 #include "base/bracketed.hpp"
 #include "base/random.hpp"
@@ -105,6 +106,17 @@ tl::expected<k8s::cluster_access, std::string> access_to_cluster(const std::stri
   return k8s::in_cluster(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT"));
 }
 
+egress::ingress_config ingress_of(config::ingress_check x, bool embedded) {
+  using check = config::ingress_check;
+  egress::ingress_config how;
+  how.verify = x != check::unverified && (x != check::automatic || !embedded);
+  if (x == check::core)
+    how.engine = egress::policy_engine::core;
+  if (x == check::cilium)
+    how.engine = egress::policy_engine::cilium;
+  return how;
+}
+
 struct command_line {
   bool embedded = false;
   std::string config_file;
@@ -162,6 +174,13 @@ int main(int argc, char** argv) {
       complain(usage, "InvalidConfig: " + to_string(x));
     return usage;
   }
+  std::optional<egress::egress_config> egress;
+  if (!options.egress.empty()) {
+    auto read = read_egress_file(options.egress, {options.cluster_namespace, options.template_name});
+    if (!read)
+      return complain(usage, read.error());
+    egress = std::move(*read);
+  }
   if (given.print_config) {
     std::cout << config::print_config(all);
     return 0;
@@ -217,7 +236,8 @@ int main(int argc, char** argv) {
   how.how.name_space = options.cluster_namespace;
   how.how.template_name = options.template_name;
   how.how.agent_port = options.agent_port;
-  how.how.ingress.verify = false;
+  how.how.egress = std::move(egress);
+  how.how.ingress = ingress_of(options.ingress, given.embedded);
   how.how.ready_timeout = options.ready_timeout;
   how.how.ready_poll = options.ready_poll_interval;
   how.how.epoch_base = options.epoch_base;

@@ -137,10 +137,7 @@ private:
   }
 
   asio::awaitable<io_result<void>> put(std::string bytes) {
-    auto gone = broken_;
-    if (!gone)
-      gone = co_await peer_gone();
-    if (gone) {
+    if (broken_ || peer_gone()) {
       broken_ = true;
       co_return tl::unexpected{io_failure{io_failure::stage::send, true, "the peer is gone"}};
     }
@@ -148,7 +145,7 @@ private:
       co_return io_result<void>{};
     on_.bound(lane_, of_.idle_bound());
     auto moved = co_await on_.write(asio::buffer(bytes));
-    on_.unbound();
+    on_.rest();
     if (!moved.ec)
       co_return io_result<void>{};
     broken_ = true;
@@ -156,14 +153,10 @@ private:
     co_return tl::unexpected{std::move(why)};
   }
 
-  /// A peer that waits for an answer has nothing to say, but it may go: a write alone learns that only the second time.
-  asio::awaitable<bool> peer_gone() {
-    if (on_.peer_closed(false))
-      co_return true;
-    if (!on_.tls() || !on_.peer_closed(true))
-      co_return false;
-    // Bytes wait on a TLS connection: a goodbye, or the start of another request, which is more than is served here.
-    co_return true;
+  /// A peer that waits for an answer has nothing to say, but it may go: a write alone learns that only the second time. Bytes that
+  /// wait on a TLS connection are a goodbye, or the start of another request, which is more than is served here.
+  [[nodiscard]] bool peer_gone() const {
+    return on_.peer_closed(on_.tls());
   }
 
   wire& on_;
@@ -215,7 +208,7 @@ asio::awaitable<bool> turn(std::shared_ptr<shared> of, wire& on, boost::beast::f
       co_return false;
     left.commit(moved.n);
   }
-  on.unbound();
+  on.rest();
   if (ec) {
     co_await refuse(on, lane, !is_limit(ec) ? 400u : parser.is_header_done() || ec == http::error::body_limit ? 413u : 431u);
     co_return false;

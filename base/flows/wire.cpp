@@ -154,6 +154,10 @@ void wire::unbound() {
   core_->timer.reset();
 }
 
+void wire::rest() {
+  core_->until = std::chrono::steady_clock::time_point::max();
+}
+
 bool wire::expired() const {
   return core_->expired;
 }

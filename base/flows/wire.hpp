@@ -42,6 +42,8 @@ public:
   /// Bounds what follows, on the lane of the running coroutine. Replaces the bound before.
   void bound(boost::asio::any_io_executor lane, std::chrono::steady_clock::time_point until);
   void unbound();
+  /// Lifts the bound as `unbound` does, for who sets another on the same lane before long: its timer stays.
+  void rest();
   [[nodiscard]] bool expired() const;
 
   /// The handshakes. The text of a failure says who was not believed and why.

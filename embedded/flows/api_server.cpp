@@ -164,6 +164,62 @@ asio::awaitable<void> send(http_responder& to, api_answer what) {
   [[maybe_unused]] auto told = co_await to.send(std::move(out)); // a peer that has gone needs no answer
 }
 
+/// A watch that runs.
+struct running_watch {
+  store_watch lines;
+  bell mine;
+  time_source::clock::time_point end;
+  time_source::clock::time_point mark_at;
+  bool looks = false; // it is time to see whether the client is there
+};
+
+/// Tells what is written until the watch, its time or its client ends.
+asio::awaitable<void> tell(std::shared_ptr<core> of, http_responder& to, running_watch& it) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  auto told = io_result<void>{};
+  while (told) {
+    // From here to the wait nothing else runs: a write is either seen now or rings.
+    it.mine.expires_at(bell::time_point::max());
+    auto piece = it.lines.next(watch_piece, of->time.wall());
+    if (piece.empty() && it.lines.request().bookmarks && of->time.now() >= it.mark_at) {
+      piece = it.lines.bookmark(of->time.wall());
+      it.mark_at = of->time.now() + bookmark_every;
+    }
+    if (!piece.empty()) {
+      told = co_await to.chunk(std::move(piece));
+      continue;
+    }
+    if (it.lines.ended() || of->time.now() >= it.end)
+      break;
+    // A withdrawal that came while a piece was sent does not reach what is begun after it.
+    auto early = co_await withdrawn();
+    if (early)
+      break;
+    co_await wait_for(it.mine);
+    auto late = co_await withdrawn();
+    if (late)
+      break;
+    if (std::exchange(it.looks, false))
+      told = co_await to.chunk(std::string{}); // fails when the client has gone
+  }
+  if (told)
+    told = co_await to.end();
+}
+
+/// Wakes the watch for what is no write, for as long as it is let.
+asio::awaitable<void> remind(std::shared_ptr<core> of, running_watch& it) {
+  for (;;) {
+    const auto now = of->time.now();
+    auto until = now + peer_check;
+    for (const auto at : {it.end, it.lines.request().bookmarks ? it.mark_at : it.end})
+      if (at > now)
+        until = std::min(until, at);
+    co_await of->time.sleep_until(until);
+    it.looks = true;
+    it.mine.expires_at(bell::time_point::min());
+  }
+}
+
 asio::awaitable<void> run_watch(std::shared_ptr<core> of, http_responder& to, watch_start start) {
   using namespace asio::experimental::awaitable_operators;
   if (of->watchers.size() >= of->options.watches) {
@@ -171,44 +227,16 @@ asio::awaitable<void> run_watch(std::shared_ptr<core> of, http_responder& to, wa
     co_return;
   }
   const auto lane = co_await asio::this_coro::executor;
-  auto mine = bell{lane};
-  const auto listed = enlisted{of->watchers, mine};
-  auto lines = store_watch{of->objects, std::move(start.request)};
+  const auto now = of->time.now();
   const auto length =
     start.timeout ? std::chrono::duration_cast<std::chrono::seconds>(*start.timeout) : std::chrono::seconds{longest_watch};
-  const auto end = of->time.now() + length;
-  auto mark_at = of->time.now() + bookmark_every;
+  auto it = running_watch{store_watch{of->objects, std::move(start.request)}, bell{lane}, now + length, now + bookmark_every};
+  const auto listed = enlisted{of->watchers, it.mine};
   http_headers headers{{"Content-Type", "application/json"}};
   auto told = co_await to.begin(200, std::move(headers));
-  while (told) {
-    // From here to the wait nothing else runs: a write is either seen now or rings.
-    mine.expires_at(bell::time_point::max());
-    auto piece = lines.next(watch_piece, of->time.wall());
-    if (piece.empty() && lines.request().bookmarks && of->time.now() >= mark_at) {
-      piece = lines.bookmark(of->time.wall());
-      mark_at = of->time.now() + bookmark_every;
-    }
-    if (!piece.empty()) {
-      told = co_await to.chunk(std::move(piece));
-      continue;
-    }
-    if (lines.ended() || of->time.now() >= end)
-      break;
-    auto until = std::min(end, of->time.now() + peer_check);
-    if (lines.request().bookmarks)
-      until = std::min(until, mark_at);
-    // A withdrawal that came while a piece was sent does not reach what is begun after it.
-    auto early = co_await withdrawn();
-    if (early)
-      break;
-    [[maybe_unused]] auto woken = co_await (wait_for(mine) || of->time.sleep_until(until));
-    auto late = co_await withdrawn();
-    if (late)
-      break;
-    told = co_await to.chunk(std::string{}); // fails when the peer has gone
-  }
-  if (told)
-    told = co_await to.end();
+  auto late = co_await withdrawn();
+  if (told && !late) [[maybe_unused]]
+    auto ended = co_await (tell(of, to, it) || remind(of, it));
 }
 
 /// Whether a log may still grow: the pod is there and its container has not ended.

@@ -59,9 +59,13 @@ SCENARIO("type ids are what they were: they are numbers on the wire") {
   CHECK_EQ(caf::type_id_v<policy_event>, 274);
   CHECK_EQ(caf::type_id_v<atom::prove>, 275);
   CHECK_EQ(caf::type_id_v<atom::moved>, 280);
-  CHECK_EQ(caf::type_id_v<policy_request>, 281);
-  CHECK_EQ(caf::type_id_v<policy_view>, 282);
-  CHECK_EQ(caf::type_id_v<atom::policy>, 283);
+  CHECK_EQ(caf::type_id_v<remove_spec>, 281);
+  CHECK_EQ(caf::type_id_v<reset_spec>, 282);
+  CHECK_EQ(caf::type_id_v<atom::reset_epoch>, 283);
+  CHECK_EQ(caf::type_id_v<atom::stamp>, 284);
+  CHECK_EQ(caf::type_id_v<policy_request>, 285);
+  CHECK_EQ(caf::type_id_v<policy_view>, 286);
+  CHECK_EQ(caf::type_id_v<atom::policy>, 287);
   CHECK_EQ(caf::type_id_v<sink_actor>, 700);
   CHECK_EQ(caf::type_id_v<call_actor>, 701);
   CHECK_EQ(caf::type_id_v<pinned_guest_actor>, 702);
@@ -69,6 +73,7 @@ SCENARIO("type ids are what they were: they are numbers on the wire") {
   CHECK_EQ(caf::type_id_v<watcher_actor>, 704);
   CHECK_EQ(caf::type_id_v<watch_actor>, 705);
   CHECK_EQ(caf::type_id_v<fence_actor>, 706);
+  CHECK_EQ(caf::type_id_v<stamper_actor>, 707);
   CHECK_EQ(first_plugin_type_id, 1200);
 }
 

@@ -45,7 +45,7 @@ SCENARIO("an id that cannot name a Sandbox is refused by every verb and nothing 
       ask<opened_view>(node, atom::open_v, which, open_spec{}, minute)->why,
       ask<workspace_view>(node, atom::suspend_v, which, suspend_spec{}, minute)->why,
       ask<opened_view>(node, atom::resume_v, which, open_spec{}, minute)->why,
-      ask<caf::unit_t>(node, atom::remove_v, which, minute)->why,
+      ask<caf::unit_t>(node, atom::remove_v, which, remove_spec{}, minute)->why,
       ask<workspace_view>(node, atom::get_v, which, minute)->why,
       ask<call_actor>(node, atom::call_v, which, call_spec{run_spec{}}, sink, minute)->why,
     };

@@ -36,8 +36,16 @@ public:
               then<opened> to) override {
     inner_.resume(name, which, how, before, until, to);
   }
-  void remove(workspace::ticket name, workspace::id which, workspace::session before, deadline until, then<workspace::done> to) override {
-    inner_.remove(name, which, before, until, to);
+  void remove(workspace::ticket name, workspace::id which, workspace::remove_options how, workspace::session before, deadline until,
+              then<workspace::done> to) override {
+    inner_.remove(name, which, how, before, until, to);
+  }
+  void reset_epoch(workspace::ticket name, workspace::id which, workspace::epoch_reset what, workspace::session before, deadline until,
+                   then<workspace::done> to) override {
+    inner_.reset_epoch(name, which, what, before, until, to);
+  }
+  void stamp(workspace::ticket name, workspace::id which, workspace::session before, deadline until, then<workspace::stamped> to) override {
+    inner_.stamp(name, which, before, until, to);
   }
   void explain(workspace::ticket name, workspace::id which, std::string operation, workspace::session before, workspace::failure original,
                deadline until, then<workspace::done> to) override {
@@ -133,7 +141,7 @@ SCENARIO("the WORKSPACE of a deleted workspace ends, after what was asked before
   ask<opened_view>(shard, atom::open_v, "desk"s, open_spec{}, minute);
   inner.opens.at(0).to({running(), opened{origin::created}});
   sched.run();
-  auto removed = ask<caf::unit_t>(shard, atom::remove_v, "desk"s, minute);
+  auto removed = ask<caf::unit_t>(shard, atom::remove_v, "desk"s, remove_spec{}, minute);
   auto behind = ask<workspace_view>(shard, atom::suspend_v, "desk"s, suspend_spec{}, minute);
   auto gone = running();
   gone.at = workspace::state::deleted;

@@ -2,11 +2,7 @@
 
 // Actors over the real ports and flows, with a scripted API server and guest: the cases that speak of several callers.
 
-#include "tests/actors/actor_fixture.hpp"
-#include "tests/support/scripted_hosts.hpp"
-#include "tests/workspace/desk.hpp"
-#include "workspace/flows/guest_calls.hpp"
-#include "workspace/flows/ports.hpp"
+#include "tests/actors/whole_fixture.hpp"
 
 using namespace paddock;
 using namespace paddock::test;
@@ -16,40 +12,9 @@ namespace {
 
 constexpr caf::timespan minute = 1min;
 
-/// The flows, in a base of their own so that they outlive the actors.
-struct flows {
-  desk host{desk::host::unfenced, desk::api_server::without_uids};
-  flow_group group{host.context.get_executor()};
-  std::unique_ptr<workspace::transitions_port> transitions = workspace::make_transitions(host.on, group);
-  std::unique_ptr<workspace::inventory_port> inventory = workspace::make_inventory(host.on, group);
-  scripted_hosts hosts{host.on.guests};
-  std::unique_ptr<workspace::guest_port> guests = workspace::make_guest_calls(hosts.ways(), host.on.time, group);
-  actor_world on{*transitions, *inventory, *guests, host.time, "tpl", [](const std::string&) {}};
-};
-
-struct fixture : flows, actor_fixture {
+struct fixture : whole_fixture {
   fixture() {
     me = keep(sys.spawn<workspace_impl>(std::ref(on), *workspace::id::parse("desk")));
-  }
-  ~fixture() {
-    group.close([] {});
-    settle();
-  }
-  /// Lets actors and flows run, and time move on while a flow sleeps, until nothing is left to do.
-  void settle() {
-    for (auto idle = 0; idle < 3;) {
-      sched.run();
-      host.context.restart();
-      if (host.context.poll() > 0) {
-        idle = 0;
-        continue;
-      }
-      ++idle;
-      if (const auto next = host.time.next(); next && idle == 2) {
-        host.time.advance_to(*next);
-        idle = 0;
-      }
-    }
   }
   template <class T, class... Ts>
   std::shared_ptr<answer_of<T>> settled(Ts... xs) {
@@ -136,7 +101,7 @@ SCENARIO("of two concurrent resumes the second finds it running, and one Running
 // [W 121] and again
 SCENARIO("a delete is one DELETE and no PATCH, and what comes after it is refused as destroyed") {
   open();
-  CHECK(settled<caf::unit_t>(atom::remove_v, minute)->value);
+  CHECK(settled<caf::unit_t>(atom::remove_v, remove_spec{}, minute)->value);
   CHECK_EQ(host.sent("DELETE"), 1u);
   CHECK_EQ(host.sent("PATCH"), 0u);
   auto now = settled<workspace_view>(atom::view_v);
@@ -146,7 +111,7 @@ SCENARIO("a delete is one DELETE and no PATCH, and what comes after it is refuse
   exec(&refused);
   REQUIRE(refused);
   CHECK_EQ(refused->reason, "SandboxDestroyed");
-  CHECK(settled<caf::unit_t>(atom::remove_v, minute)->value);
+  CHECK(settled<caf::unit_t>(atom::remove_v, remove_spec{}, minute)->value);
   CHECK_EQ(host.sent("DELETE"), 1u);
 }
 
@@ -154,8 +119,8 @@ SCENARIO("a delete is one DELETE and no PATCH, and what comes after it is refuse
 SCENARIO("two concurrent deletes whose DELETE answers 500 get the same failure from one DELETE") {
   open();
   host.cluster.intercept = [](const k8s::call& what, std::size_t) { return what.method == "DELETE" ? status(500, what) : std::nullopt; };
-  auto first = ask<caf::unit_t>(me, atom::remove_v, minute);
-  auto second = ask<caf::unit_t>(me, atom::remove_v, minute);
+  auto first = ask<caf::unit_t>(me, atom::remove_v, remove_spec{}, minute);
+  auto second = ask<caf::unit_t>(me, atom::remove_v, remove_spec{}, minute);
   settle();
   REQUIRE(first->why);
   REQUIRE(second->why);
@@ -177,6 +142,65 @@ SCENARIO("calls on a suspended workspace are refused at admission, and no connec
   CHECK_EQ(host.cluster.requests, requests);
 }
 
+// [W 83] exec, readFile, writeFile, listFiles
+SCENARIO("whatever is asked of a suspended workspace's guest is refused at admission, and nothing is dialled") {
+  open();
+  REQUIRE(settled<workspace_view>(atom::suspend_v, suspend_spec{}, minute)->value);
+  const auto dialled = host.guest.calls.size();
+  const auto requests = host.cluster.requests;
+  auto sink = keep(sys.spawn(logging_sink, std::make_shared<sink_log>()));
+  run_spec run;
+  run.program = "true";
+  for (const auto& what :
+       {call_spec{run}, call_spec{read_spec{"/a", {}, {}}}, call_spec{write_spec{"/a", {}}}, call_spec{walk_spec{"/"}}}) {
+    const auto got = settled<call_actor>(atom::call_v, what, sink, minute);
+    REQUIRE(got->why);
+    CHECK_EQ(got->why->reason, "WorkspaceSuspended");
+    CHECK_NE(got->why->details.find("admission"), std::string::npos);
+  }
+  CHECK_EQ(host.guest.calls.size(), dialled);
+  CHECK_EQ(host.cluster.requests, requests);
+  const auto now = settled<workspace_view>(atom::view_v);
+  CHECK_EQ(now->value->state, "suspended"); // and no session, which is the status `destroyed`
+  CHECK(now->value->pod_uid.empty());
+}
+
+// [W 125] giving up what is deleted
+SCENARIO("a deleted workspace can be given up again, but not suspended") {
+  open();
+  REQUIRE(settled<caf::unit_t>(atom::remove_v, remove_spec{}, minute)->value);
+  const auto requests = host.cluster.requests;
+  suspend_spec give_up;
+  give_up.or_deleted = true;
+  for (auto i = 0; i < 2; ++i) {
+    const auto got = settled<workspace_view>(atom::suspend_v, give_up, minute);
+    REQUIRE(got->value);
+    CHECK_EQ(got->value->state, "deleted");
+  }
+  const auto suspend = settled<workspace_view>(atom::suspend_v, suspend_spec{}, minute);
+  REQUIRE(suspend->why);
+  CHECK_EQ(suspend->why->reason, "SandboxDestroyed");
+  CHECK_EQ(host.sent("PATCH"), 0u);
+  CHECK_EQ(host.cluster.requests, requests);
+}
+
+// [W 126] a delete, and giving it up behind
+SCENARIO("a delete and a destroy that keeps the disk, at once, both succeed by one DELETE") {
+  open();
+  suspend_spec give_up;
+  give_up.or_deleted = true;
+  const auto deleted = ask<caf::unit_t>(me, atom::remove_v, remove_spec{}, minute);
+  const auto given_up = ask<workspace_view>(me, atom::suspend_v, give_up, minute);
+  const auto suspended = ask<workspace_view>(me, atom::suspend_v, suspend_spec{}, minute); // joins it, and wants what it says
+  settle();
+  CHECK(deleted->value);
+  CHECK(given_up->value);
+  REQUIRE(suspended->why);
+  CHECK_EQ(suspended->why->reason, "SandboxDestroyed");
+  CHECK_EQ(host.sent("DELETE"), 1u);
+  CHECK_EQ(host.sent("PATCH"), 0u);
+}
+
 // [W 134] when the mode changed
 SCENARIO("the inventory shows when the mode changed, and nothing before it ever did") {
   open();
@@ -187,7 +211,8 @@ SCENARIO("the inventory shows when the mode changed, and nothing before it ever 
   };
   const auto changed_at = [this] {
     std::optional<workspace::result<std::vector<workspace::summary>>> got;
-    flows::inventory->list(deadline{host.time, 1min}, [&](workspace::result<std::vector<workspace::summary>> x) { got = std::move(x); });
+    whole_flows::inventory->list(deadline{host.time, 1min},
+                                 [&](workspace::result<std::vector<workspace::summary>> x) { got = std::move(x); });
     settle();
     REQUIRE(got);
     REQUIRE(*got);

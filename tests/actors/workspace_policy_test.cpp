@@ -187,7 +187,7 @@ SCENARIO("hosts that are none are refused after the Sandbox was read, and nothin
 
 SCENARIO("a workspace that was deleted is not granted anything, and nothing is sent") {
   auto me = opened_workspace();
-  ask<caf::unit_t>(me, atom::remove_v, minute);
+  ask<caf::unit_t>(me, atom::remove_v, remove_spec{}, minute);
   auto after = running();
   after.at = workspace::state::deleted;
   transitions.removes.at(0).to({after, done{}});
@@ -252,7 +252,7 @@ SCENARIO("a grant and a transition run in the order of their messages, whichever
           else if (verb == "resume")
             ask<opened_view>(me, atom::resume_v, open_spec{}, minute);
           else
-            ask<caf::unit_t>(me, atom::remove_v, minute);
+            ask<caf::unit_t>(me, atom::remove_v, remove_spec{}, minute);
         };
         const auto end_verb = [&] {
           auto after = verb == "suspend" ? suspended() : running();

@@ -148,7 +148,7 @@ SCENARIO("another Sandbox under the name is reported as replaced, and a deleted 
   CHECK_EQ(details["actualSandboxUid"], "S2");
   CHECK_EQ(host.sent(), texts{"GET namzu-ws-desk"});
   CHECK_EQ(host.fence_reads(), 0u);
-  ask<caf::unit_t>(me, atom::remove_v, minute);
+  ask<caf::unit_t>(me, atom::remove_v, remove_spec{}, minute);
   auto after = running();
   after.at = workspace::state::deleted;
   beside.transitions.removes.at(0).to({after, done{}});

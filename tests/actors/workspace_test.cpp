@@ -238,8 +238,8 @@ SCENARIO("calls that waited for what stands are answered when nothing does") {
 
 SCENARIO("after a delete calls are refused as destroyed, and an open starts anew") {
   auto me = opened_workspace();
-  auto first = ask<caf::unit_t>(me, atom::remove_v, minute);
-  auto second = ask<caf::unit_t>(me, atom::remove_v, minute);
+  auto first = ask<caf::unit_t>(me, atom::remove_v, remove_spec{}, minute);
+  auto second = ask<caf::unit_t>(me, atom::remove_v, remove_spec{}, minute);
   CHECK_EQ(transitions.removes.size(), 1u);
   auto gone = running();
   gone.at = workspace::state::deleted;

@@ -62,6 +62,18 @@ asio::awaitable<void> answer(std::shared_ptr<seen> in, http_request what, http_r
     if (!ok)
       in->failure = ok.error();
     ++in->ended;
+  } else if (what.target == "/late") {
+    auto none = http_headers{};
+    auto begun = co_await to.begin(200, std::move(none));
+    auto pause = asio::steady_timer{co_await asio::this_coro::executor};
+    for (auto piece : {"early", "late"}) {
+      auto ok = co_await to.chunk(piece);
+      if (!begun || !ok)
+        co_return;
+      pause.expires_after(150ms);
+      [[maybe_unused]] auto [woken] = co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    co_await to.end();
   } else if (what.target == "/hang") {
     auto lane = co_await asio::this_coro::executor;
     auto bell = asio::steady_timer{lane, asio::steady_timer::time_point::max()};
@@ -209,6 +221,16 @@ SCENARIO("a connection without a request is closed when idle for too long") {
   options.idle = 50ms;
   pair it{options};
   CHECK_EQ(run_flow(it.on, talk(it.server->port(), "GET / HT")), "");
+}
+
+SCENARIO("a handler may take longer than a connection may be idle, which then still counts") {
+  auto options = http_server_options{};
+  options.idle = 50ms;
+  pair it{options};
+  const auto got = run_flow(it.on, talk(it.server->port(), "GET /late HTTP/1.1\r\n\r\n"));
+  CHECK_NE(got.find("early"), std::string::npos);
+  CHECK_NE(got.find("late"), std::string::npos);
+  CHECK(got.ends_with("0\r\n\r\n"));
 }
 
 SCENARIO("connections beyond the bound are closed at accept") {

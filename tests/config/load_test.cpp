@@ -56,6 +56,8 @@ SCENARIO("an empty file leaves every default") {
     CHECK_EQ(x.api_request_timeout.count(), 30'000);
     CHECK_EQ(x.agent_port, 1024);
     CHECK(x.agent == agent_address::service);
+    CHECK_EQ(x.egress, "");
+    CHECK(x.ingress == ingress_check::automatic);
     CHECK_EQ(x.epoch_base, 0u);
     CHECK_EQ(x.shards, 64u);
   }
@@ -63,11 +65,12 @@ SCENARIO("an empty file leaves every default") {
 
 SCENARIO("every option can be set, from YAML and from JSON") {
   const auto* yaml = "listen: 0.0.0.0:80\nnamespace: a-b\ntemplate: t.u\nkubeconfig: /k\ncontext: c\nready-timeout: 1m\n"
-                     "ready-poll-interval: 250ms\napi-request-timeout: 1000\nagent-port: 2\nagent-address: pod-ip\nepoch-base: 7\n"
-                     "shards: 4096\ndata-dir: /d\ntls-certificate: /1\ntls-key: /2\ntls-ca: /3\nlog-level: debug\nlog-format: json\n";
+                     "ready-poll-interval: 250ms\napi-request-timeout: 1000\nagent-port: 2\nagent-address: pod-ip\negress: /e\n"
+                     "ingress: cilium\nepoch-base: 7\nshards: 4096\ndata-dir: /d\ntls-certificate: /1\ntls-key: /2\ntls-ca: /3\nlog-level: "
+                     "debug\nlog-format: json\n";
   const auto* json = R"({"listen": "0.0.0.0:80", "namespace": "a-b", "template": "t.u", "kubeconfig": "/k", "context": "c",
     "ready-timeout": 60000, "ready-poll-interval": "250ms", "api-request-timeout": "1s", "agent-port": 2, "agent-address": "pod-ip",
-    "epoch-base": 7, "shards": 4096, "data-dir": "/d", "tls-certificate": "/1", "tls-key": "/2", "tls-ca": "/3", "log-level": "debug",
+    "egress": "/e", "ingress": "cilium", "epoch-base": 7, "shards": 4096, "data-dir": "/d", "tls-certificate": "/1", "tls-key": "/2", "tls-ca": "/3", "log-level": "debug",
     "log-format": "json"})";
   for (const auto* text : {yaml, json}) {
     auto x = node_options{};
@@ -82,6 +85,8 @@ SCENARIO("every option can be set, from YAML and from JSON") {
     CHECK_EQ(x.api_request_timeout.count(), 1000);
     CHECK_EQ(x.agent_port, 2);
     CHECK(x.agent == agent_address::pod_ip);
+    CHECK_EQ(x.egress, "/e");
+    CHECK(x.ingress == ingress_check::cilium);
     CHECK_EQ(x.epoch_base, 7u);
     CHECK_EQ(x.shards, 4096u);
     CHECK_EQ(x.data_dir, "/d");
@@ -106,12 +111,23 @@ SCENARIO("all that is wrong is said at once, in the order of the file, and chang
                              "p.yaml:7: context: expected text, found nothing",
                              "p.yaml:8: api-request-timeout: expected duration, at least 1s, at most 2147483647ms, found \"off\"",
                              "p.yaml:9: log-level: expected debug or info or warn or error, found \"loud\"",
-                             "p.yaml:10: epoch-base: expected whole number, found \"9007199254740992\"",
+                             "p.yaml:10: epoch-base: expected whole number, a non-negative safe integer, found \"9007199254740992\"",
                              "p.yaml:11: namespace: expected text, a DNS label, found \"A\""};
   CHECK_EQ(got, wanted);
   CHECK_EQ(x.shards, 64u);
   CHECK_EQ(x.ready_timeout.count(), 60'000);
   CHECK_EQ(x.cluster_namespace, "default");
+}
+
+// [W 5] the epochs of a node begin with its configuration: with a wrong one it ends before it asks anything
+SCENARIO("an epoch that is no safe integer is refused before a node starts") {
+  for (const auto* bad : {"1.5", "-1"}) {
+    auto x = node_options{};
+    CHECK_EQ(complaints(std::string{"epoch-base: "} + bad, x),
+             std::vector<std::string>{std::string{"p.yaml:1: epoch-base: expected whole number, a non-negative safe integer, found \""}
+                                      + bad + "\""});
+    CHECK_EQ(x.epoch_base, 0u);
+  }
 }
 
 SCENARIO("the bounds of a value belong to it") {
@@ -237,7 +253,7 @@ SCENARIO("the table of the documentation names every option once, with its defau
     CHECK(!y.help.empty());
     CHECK(table.find("| `" + y.name + "` | ") != std::string::npos);
   }
-  CHECK_EQ(names.size(), 18u);
+  CHECK_EQ(names.size(), 20u);
   CHECK(table.find("| `ready-timeout` | duration, at least 1ms, at most 2147483647ms | `1m` | Time from a create or resume until a pod is "
                    "bound. |\n")
         != std::string::npos);

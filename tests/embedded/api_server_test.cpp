@@ -403,6 +403,31 @@ SCENARIO("a watch ends when its time is over, and one from too old a version say
   CHECK_NE(old.text->find(R"("code":410)"), std::string::npos);
 }
 
+SCENARIO("a watch without writes marks how far it has come and ends in time, and one whose client has gone ends") {
+  manual_time clock;
+  api_server_options options;
+  options.watches = 2;
+  cluster c{std::move(options), &clock};
+  watching w{c, boxes + "?watch=1&allowWatchBookmarks=true&timeoutSeconds=120&resourceVersion=" + c.version("")};
+  auto lost = std::make_unique<watching>(c, boxes + "?watch=1");
+  run_until(c.on, [&] { return clock.sleeping() == 2; });
+  CHECK_EQ(c.ask("GET", boxes + "?watch=1").status, 429u);
+  clock.advance(60s);
+  run_until(c.on, [&] { return !w.told().empty(); });
+  CHECK_EQ(w.told(), lines{"BOOKMARK "});
+  CHECK_EQ(text_at(json::parse(*w.text), {"object", "metadata", "resourceVersion"}), c.version(""));
+  lost->flow.cancel();
+  run_until(c.on, [&] { return lost->flow.done(); });
+  run_until(c.on, [&] {
+    clock.advance(5s);
+    return clock.sleeping() < 2;
+  });
+  CHECK(!w.flow.done());
+  clock.advance(60s);
+  run_until(c.on, [&] { return w.flow.done(); });
+  CHECK(w.flow.get());
+}
+
 SCENARIO("a watch too many is refused, and closing ends those that run") {
   api_server_options options;
   options.watches = 1;

@@ -41,7 +41,29 @@ public:
     then<done> to;
   };
   using resume_question = open_question;
-  using remove_question = take_up_question;
+  struct remove_question {
+    ticket name = 0;
+    id which;
+    remove_options how;
+    session before;
+    deadline until;
+    then<done> to;
+  };
+  struct reset_question {
+    ticket name = 0;
+    id which;
+    epoch_reset what;
+    session before;
+    deadline until;
+    then<done> to;
+  };
+  struct stamp_question {
+    ticket name = 0;
+    id which;
+    session before;
+    deadline until;
+    then<stamped> to;
+  };
   struct explain_question {
     ticket name = 0;
     id which;
@@ -62,15 +84,23 @@ public:
   }
   void suspend(ticket name, id which, suspend_options how, session before, deadline until, then<done> to) override {
     log.emplace_back("suspend");
-    suspends.push_back({name, std::move(which), how, std::move(before), until, std::move(to)});
+    suspends.push_back({name, std::move(which), std::move(how), std::move(before), until, std::move(to)});
   }
   void resume(ticket name, id which, open_options how, session before, deadline until, then<opened> to) override {
     log.emplace_back("resume");
     resumes.push_back({name, std::move(which), std::move(how), std::move(before), until, std::move(to)});
   }
-  void remove(ticket name, id which, session before, deadline until, then<done> to) override {
+  void remove(ticket name, id which, remove_options how, session before, deadline until, then<done> to) override {
     log.emplace_back("remove");
-    removes.push_back({name, std::move(which), std::move(before), until, std::move(to)});
+    removes.push_back({name, std::move(which), std::move(how), std::move(before), until, std::move(to)});
+  }
+  void reset_epoch(ticket name, id which, epoch_reset what, session before, deadline until, then<done> to) override {
+    log.emplace_back("reset_epoch");
+    resets.push_back({name, std::move(which), std::move(what), std::move(before), until, std::move(to)});
+  }
+  void stamp(ticket name, id which, session before, deadline until, then<stamped> to) override {
+    log.emplace_back("stamp");
+    stamps.push_back({name, std::move(which), std::move(before), until, std::move(to)});
   }
   void explain(ticket name, id which, std::string operation, session before, failure original, deadline until, then<done> to) override {
     log.emplace_back("explain");
@@ -89,6 +119,8 @@ public:
   std::vector<suspend_question> suspends;
   std::vector<resume_question> resumes;
   std::vector<remove_question> removes;
+  std::vector<reset_question> resets;
+  std::vector<stamp_question> stamps;
   std::vector<explain_question> explains;
   std::vector<ticket> cancelled;
   std::vector<std::pair<ticket, k8s::sighting>> seen;

@@ -1,32 +1,14 @@
 #!/usr/bin/env python3
 """Our kubelet and controllers beside a real kube-apiserver. Run it by `realcluster/up --agent-sandbox -- this`: then the cluster's own
 controller manager collects garbage, protects claims and ends namespaces; or with `--no-kcm` and PADDOCK_CONTROLLERS=all: then ours do."""
-from harness import *
+from clusters import *
 from real_api import api
 
-CORE = "/api/v1/namespaces/default"
-AGENTS = "/apis/agents.x-k8s.io/v1beta1/namespaces/default"
-EXTENSIONS = "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/default"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
-TOKEN_FROM_UID = [{"name": "NAMZU_AGENT_BIND_TOKEN", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}}]
-AGENT = {"name": "agent", "image": "none", "ports": [{"containerPort": 1024}], "env": TOKEN_FROM_UID}
 
 
 def patch(path, body):
     return api("PATCH", path, body, "application/merge-patch+json")
-
-
-def template(name, **spec):
-    return {"apiVersion": "extensions.agents.x-k8s.io/v1beta1", "kind": "SandboxTemplate", "metadata": {"name": name},
-            "spec": {"podTemplate": {"spec": {"terminationGracePeriodSeconds": 5, "containers": [AGENT]}}, **spec}}
-
-
-def workspace_template():
-    made = template("default", networkPolicyManagement="Unmanaged")
-    made["spec"]["podTemplate"]["spec"]["containers"] = [{**AGENT, "volumeDevices": [{"name": "workspace", "devicePath": "/dev/workspace"}]}]
-    made["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "workspace"}, "spec": {
-        "accessModes": ["ReadWriteOnce"], "volumeMode": "Block", "resources": {"requests": {"storage": "1Gi"}}}}]
-    return made
 
 
 def pool(name, of, replicas):
@@ -71,35 +53,6 @@ def gone(path):
     until(path, lambda x: x is None)
 
 
-class Agent:
-    """paddock-cluster kubelet or controllers. A context manager."""
-
-    def __init__(self, *arguments):
-        self.arguments = arguments
-
-    def __enter__(self):
-        self.log = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([BIN / "paddock-cluster", *self.arguments, "--kubeconfig", os.environ["KUBECONFIG"], "--context", "admin"],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log)
-        if self.process.stdout.readline() != b"ready\n":
-            raise AssertionError(f"{self.arguments}: {self.read_log()}")
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        try:
-            self.process.wait(15)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            self.process.stdout.close()
-            self.log.close()
-
-    def read_log(self):
-        self.log.seek(0)
-        return self.log.read()
-
-
 class Agents(SystemTest):
     @classmethod
     def setUpClass(cls):
@@ -118,7 +71,7 @@ class Agents(SystemTest):
 
     def test_a_workspace_lives_beside_a_real_api_server(self):
         config = pathlib.Path(self.data.name) / "paddock.yaml"
-        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\nready-timeout: 20s\n")
+        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\ningress: unverified\nready-timeout: 20s\n")
         api("POST", f"{EXTENSIONS}/sandboxtemplates", workspace_template())
         with Node(config=config) as node:
             self.assertEqual(node.json("open", "desk")["origin"], "created")

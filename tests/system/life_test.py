@@ -57,6 +57,24 @@ class Life(SystemTest):
             self.assertNotEqual(node.json("identity", "desk")["sandboxUid"], uid)
             self.assertNotEqual(node.run("cat", "desk:a").returncode, 0)
 
+    def test_a_verb_for_a_named_sandbox_reaches_no_other(self):
+        with Node() as node:
+            self.good(node.run("open", "desk"))
+            known = node.json("identity", "desk")
+            uid, (claim, disk) = known["sandboxUid"], next(iter(known["volumeClaimUids"].items()))
+            for other in (["suspend", "desk", "--by-id"], ["rm", "desk", "--delete-disk"]):
+                self.refused(node.run(*other, "--expect-uid", "another"), 6, "WorkspaceReplaced")
+                self.refused(node.run(*other, "--expect-uid", ""), 2, "IllegalArgument")
+            self.refused(node.run("suspend", "desk", "--by-id", "--quiesce"), 2, "IllegalArgument")
+            self.assertEqual(node.json("identity", "desk")["podUid"], known["podUid"])
+            self.good(node.run("suspend", "desk", "--by-id", "--expect-uid", uid))
+            self.refused(node.run("open", "desk", "--expect-uid", "another"), 6, "WorkspaceIdentityMismatch")
+            self.refused(node.run("open", "desk", "--expect-uid", uid, "--expect-claim", f"{claim}=another"), 6, "WorkspaceIdentityMismatch")
+            self.assertEqual(node.json("get", "desk")["operatingMode"], "Suspended")
+            self.assertEqual(self.good(node.run("open", "desk", "--expect-uid", uid, "--expect-claim", f"{claim}={disk}")), b"resumed\n")
+            self.good(node.run("rm", "desk", "--delete-disk", "--expect-uid", uid))
+            self.refused(node.run("open", "desk", "--expect-uid", uid), 5, "WorkspaceIdentityMismatch")
+
     def test_the_inventory_shows_all_and_wakes_none(self):
         with Node() as node:
             for name in ("a", "b"):

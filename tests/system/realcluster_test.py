@@ -83,7 +83,7 @@ class RealCluster(SystemTest):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="paddock-test-")
         config = pathlib.Path(self.folder.name) / "paddock.yaml"
-        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\nready-timeout: 20s\n")
+        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\ningress: unverified\nready-timeout: 20s\n")
         self.node = Node(config=config).__enter__()
         self.controller = Controller(self.folder.name)
 
@@ -118,6 +118,7 @@ class RealCluster(SystemTest):
         self.assertNotEqual(first["podUid"], second["podUid"])
         self.assertEqual(self.good(node.run("cat", "desk:a")), b"kept")
         self.assertEqual([x["workspace"] for x in node.json("ls")], ["desk"])
+        self.mend_the_epoch(node, second["sandboxUid"])
         # A newer holder has stamped it: nothing of ours is applied any more.
         api("PATCH", f"{SANDBOXES}/namzu-ws-desk", {"metadata": {"annotations": {"sandbox.namzu.ai/holder-epoch": "99999999"}}},
             "application/merge-patch+json")
@@ -126,6 +127,27 @@ class RealCluster(SystemTest):
         self.refused(node.run("rm", "desk", "--delete-disk"), 6, "WorkspacePrecondition")
         self.assertIsNotNone(api("GET", f"{SANDBOXES}/namzu-ws-desk"))
         self.assertIsNone(self.controller.failure)
+
+    def mend_the_epoch(self, node, uid):
+        def stamped(value):
+            api("PATCH", f"{SANDBOXES}/namzu-ws-desk", {"metadata": {"annotations": {"sandbox.namzu.ai/holder-epoch": value}}},
+                "application/merge-patch+json")
+
+        def epoch():
+            return api("GET", f"{SANDBOXES}/namzu-ws-desk")["metadata"]["annotations"].get("sandbox.namzu.ai/holder-epoch")
+
+        stamped("latest")
+        self.refused(node.run("suspend", "desk"), 6, "WorkspacePrecondition")
+        self.refused(node.run("reset-epoch", "desk", "--stored", "later", "--uid", uid), 6, "WorkspacePrecondition")
+        self.refused(node.run("reset-epoch", "desk", "--stored", "latest", "--uid", "another"), 6, "WorkspaceReplaced")
+        self.assertEqual(epoch(), "latest")
+        self.assertEqual(self.good(node.run("reset-epoch", "desk", "--stored", "latest", "--uid", uid)), b"replaced\n")
+        mended = int(epoch())
+        # Lost instead: the watch shows it, and the owner stamps it again.
+        stamped(None)
+        wait_for("it is stamped again", lambda: epoch() is not None)
+        self.assertEqual(int(epoch()), mended)
+        self.assertEqual(node.json("resume", "desk")["origin"], "adopted-running")
 
     def test_a_token_without_rights(self):
         config = pathlib.Path(self.folder.name) / "nobody.yaml"

@@ -482,6 +482,7 @@ SCENARIO("a running object is stamped before it is served") {
   CHECK_JSON(x.api.sent("PATCH").at(0).body, json::array({test_op("/metadata/resourceVersion", version), add_op(epoch_at, "9")}));
 }
 
+// [W 147] a create at 4 over what is stored at 5
 SCENARIO("an object of a newer holder is not touched") {
   auto x = desk{};
   x.cluster.stand("Suspended", "5");

@@ -214,10 +214,10 @@ SCENARIO("the guest listens at the service, else at the published address, or at
 }
 
 SCENARIO("the failure of a bind that ran out of time says what it waited for and no pod uid") {
-  auto got = out_of_time("n", replacing, "could not read a pod uid", std::chrono::milliseconds{60'000});
+  auto got = out_of_time("n", replacing, nothing_yet{"could not read a pod uid"}, std::chrono::milliseconds{60'000});
   CHECK(got.text.find("TERMINATING") != std::string::npos);
   CHECK(got.text.find("terminationGracePeriodSeconds") != std::string::npos);
   CHECK(got.text.find("readyTimeoutMs") != std::string::npos);
   CHECK(got.text.find("P1") == std::string::npos);
-  CHECK(out_of_time("n", waiting, "x", std::chrono::milliseconds{1}).text.find("TERMINATING") == std::string::npos);
+  CHECK(out_of_time("n", waiting, nothing_yet{"x"}, std::chrono::milliseconds{1}).text.find("TERMINATING") == std::string::npos);
 }

@@ -233,8 +233,16 @@ transition<opened> desk::resume(session before, open_options how) {
   return pt::run_flow(context, time, workspace::resume(on, which, std::move(how), std::move(before), until()));
 }
 
-transition<done> desk::remove(session before) {
-  return pt::run_flow(context, time, workspace::remove(on, which, std::move(before), until()));
+transition<done> desk::remove(session before, remove_options how) {
+  return pt::run_flow(context, time, workspace::remove(on, which, std::move(how), std::move(before), until()));
+}
+
+transition<done> desk::reset_epoch(session before, epoch_reset what) {
+  return pt::run_flow(context, time, workspace::reset_epoch(on, which, std::move(what), std::move(before), until()));
+}
+
+transition<stamped> desk::stamp(session before) {
+  return pt::run_flow(context, time, workspace::stamp(on, which, std::move(before), until()));
 }
 
 transition<done> desk::explain(session before, std::string operation, failure original) {
@@ -303,7 +311,7 @@ desk::withdrawn desk::run_and_withdraw(verb what, session before, std::function<
     case verb::resume: return run_one(*this, workspace::resume(on, which, {}, std::move(before), until()), when);
     case verb::remove: break;
   }
-  return run_one(*this, workspace::remove(on, which, std::move(before), until()), when);
+  return run_one(*this, workspace::remove(on, which, {}, std::move(before), until()), when);
 }
 
 desk::withdrawn desk::run(verb what, session before) {

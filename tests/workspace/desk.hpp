@@ -80,7 +80,9 @@ public:
   transition<done> take_up(session before = {});
   transition<done> suspend(session before, suspend_options how = {false, false});
   transition<opened> resume(session before, open_options how = {});
-  transition<done> remove(session before);
+  transition<done> remove(session before, remove_options how = {});
+  transition<done> reset_epoch(session before, epoch_reset what);
+  transition<stamped> stamp(session before);
   transition<done> explain(session before, std::string operation, failure original);
 
   /// Runs a command in the guest of a session, as a call of a holder does.

@@ -30,7 +30,7 @@ std::vector<failure> one_of_each() {
     identity_mismatch{"desk", "namzu-ws-desk", "sandbox-uid", "S1", "S2"},
     destroyed{"suspend", "namzu-ws-desk"},
     readiness_timeout{"namzu-ws-desk", std::chrono::milliseconds{60'000}},
-    no_pod{"namzu-ws-desk", "could not read a pod uid"},
+    no_pod{"namzu-ws-desk", "could not read a pod uid", pod_uid{"POD-SECRET"}, "no live pod"},
     ambiguous_pod{"namzu-ws-desk"},
     privilege_refused{"privileged", "it is not confined"},
     write_unknown{"suspend", k8s::failure{api}},

@@ -28,8 +28,8 @@ SCENARIO("an id of 54 characters fills the name of a Sandbox and one of 55 is re
 
 // An id is made by `parse` only, and no verb takes anything else: a refused text cannot lead to a request.
 static_assert(!std::is_constructible_v<id, std::string> && !std::is_default_constructible_v<id>);
-static_assert(std::is_invocable_v<decltype(&paddock::workspace::remove), world&, id, session, paddock::deadline>);
-static_assert(!std::is_invocable_v<decltype(&paddock::workspace::remove), world&, std::string, session, paddock::deadline>);
+static_assert(std::is_invocable_v<decltype(&paddock::workspace::remove), world&, id, remove_options, session, paddock::deadline>);
+static_assert(!std::is_invocable_v<decltype(&paddock::workspace::remove), world&, std::string, remove_options, session, paddock::deadline>);
 static_assert(!std::is_invocable_v<decltype(&paddock::workspace::open), world&, std::string, open_options, session, paddock::deadline>);
 
 // [W 3] illegal ids

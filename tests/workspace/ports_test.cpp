@@ -60,6 +60,7 @@ struct fixture {
     auto x = settings{};
     x.name_space = "spaces";
     x.template_name = "small";
+    x.ingress.verify = false;
     return x;
   }
   static session asleep() {
@@ -117,7 +118,7 @@ SCENARIO("a verb withdrawn before it began has sent nothing and leaves the sessi
   port->open(1, a, {}, asleep(), until, opens.then());
   port->take_up(2, a, asleep(), until, rest[0].then());
   port->suspend(3, a, {}, asleep(), until, rest[1].then());
-  port->remove(4, a, asleep(), until, rest[2].then());
+  port->remove(4, a, {}, asleep(), until, rest[2].then());
   port->explain(5, a, "exec", asleep(), original, until, rest[3].then());
   auto resumes = answered<opened>{};
   port->resume(6, a, {}, asleep(), until, resumes.then());
@@ -165,7 +166,7 @@ SCENARIO("a ticket in use is refused and the verb that has it goes on") {
   auto one = answered<done>{};
   auto two = answered<done>{};
   port->take_up(1, a, session{}, until, one.then());
-  port->remove(1, b, asleep(), until, two.then());
+  port->remove(1, b, {}, asleep(), until, two.then());
   CHECK(two.all.empty());
   go();
   REQUIRE(two.failed<k8s::cancelled>() != nullptr);

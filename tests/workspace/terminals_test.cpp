@@ -81,6 +81,21 @@ SCENARIO("a suspend kills the terminals in the guest and waits for their ends be
   CHECK_EQ(host.requests(), (strings{"PATCH SB merge", "GET POD"}));
 }
 
+// [W 145] a holder that was overtaken
+SCENARIO("a suspend that is refused for its epoch leaves the terminals as they are") {
+  auto later = session{};
+  later.epoch = 5;
+  held.epoch = 4;
+  REQUIRE(host.open(later).answer.has_value());
+  seen.clear();
+  auto one = start(1, shell(), first);
+  auto got = host.suspend(held);
+  CHECK(failed_with<precondition>(got) != nullptr);
+  CHECK(seen.empty());
+  CHECK(first.ends.empty());
+  CHECK(one->signals.empty());
+}
+
 // [W 85] an attachment
 SCENARIO("a suspend leaves sessions to themselves: an attachment ends, and nothing is killed") {
   auto opened = start(1, shell("work"), first);

@@ -5,6 +5,8 @@
 #include "workspace/adopt_checks.hpp"
 #include "workspace/bind_judge.hpp"
 #include "workspace/disks.hpp"
+#include "workspace/expected_identity.hpp"
+#include "workspace/flows/authenticate.hpp"
 #include "workspace/flows/egress_proofs.hpp"
 #include "workspace/flows/fenced.hpp"
 #include "workspace/flows/start.hpp"
@@ -23,8 +25,6 @@ bool refreshes(const adoption& how, const k8s::sandbox& seen) {
 /// The checks of [W] 3.1.3 steps 2, 4 and 5, and the uid before them. On success `now` may write to the object.
 result<void> check_standing(const world& on, const id& which, const adoption& how, session& now, const nlohmann::json& object) {
   const auto seen = k8s::read_sandbox(object);
-  if (how.expect && seen.uid != how.expect)
-    return tl::unexpected{not_the_expected(which, "sandbox-uid", *how.expect, seen.uid)};
   if (now.sandbox && seen.uid != now.sandbox)
     return tl::unexpected{failure{replaced{which.text(), which.sandbox_name(), now.sandbox, seen.uid}}};
   auto ok = check_block_disks(seen.volume_claim_templates, seen.pod_template, sandbox_source(which.sandbox_name(), on.how.name_space));
@@ -70,11 +70,6 @@ k8s::sandbox_write write_for(const adoption& how, const session& now, bool is_su
 
 } // namespace
 
-failure not_the_expected(const id& which, const char* what, const sandbox_uid& expected, const std::optional<sandbox_uid>& actual) {
-  return identity_mismatch{which.text(), which.sandbox_name(), what, expected.text(),
-                           actual ? std::optional{actual->text()} : std::nullopt};
-}
-
 asio::awaitable<result<std::optional<pod_uid>>> look_for_draining_pod(world& on, id which, deadline until) {
   auto got = co_await read(on, k8s::pods_path(on.how.name_space, which.sandbox_name()), until);
   if (got)
@@ -89,16 +84,20 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
   if (!object) {
     auto why = failure{object.error()};
     if (is_gone(object.error()) && how.expect)
-      why = not_the_expected(which, "sandbox-absent", *how.expect, std::nullopt);
+      why = sandbox_absent(which, *how.expect);
     if (is_gone(object.error()) && before.sandbox) {
       before.at = state::deleted;
       drop(before);
     }
     co_return end_with<opened>(std::move(before), std::move(why));
   }
+  auto ok = result<void>{};
+  if (how.expect)
+    ok = co_await authenticate(on, which, *how.expect, how.expect_claims, *object, until);
   auto now = before;
   const auto seen = k8s::read_sandbox(*object);
-  auto ok = check_standing(on, which, how, now, *object);
+  if (ok)
+    ok = check_standing(on, which, how, now, *object);
   auto labels = labels_of(refreshes(how, seen) ? how.from->pod_template : seen.pod_template);
   if (ok)
     ok = co_await prove_labels(on, which, how, labels, until);

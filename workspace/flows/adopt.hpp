@@ -3,7 +3,9 @@
 #include "workspace/flows/verbs.hpp"
 #include "workspace/pod_template.hpp"
 
+#include <map>
 #include <optional>
+#include <string>
 
 namespace paddock::workspace {
 
@@ -15,15 +17,12 @@ struct adoption {
   bool refresh = false;
   bool leave_on_failure = false;
   std::optional<sandbox_uid> expect;
+  std::map<std::string, claim_uid> expect_claims;
 };
 
 /// Takes over what stands under the name, waking it where it is Suspended ([W] 3.1.3), after `prove_applied`. Nothing is written before
 /// every check has passed, and nothing is ever deleted, created or repaired.
 boost::asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, session before, deadline until);
-
-/// What stands under the name is not the one that the caller retained, or nothing stands ([W] 3.16).
-[[nodiscard]] failure not_the_expected(const id& which, const char* what, const sandbox_uid& expected,
-                                       const std::optional<sandbox_uid>& actual);
 
 /// The uid of a pod of the Sandbox's name that is on its way out; 404 is none.
 boost::asio::awaitable<result<std::optional<pod_uid>>> look_for_draining_pod(world& on, id which, deadline until);

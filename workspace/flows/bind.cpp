@@ -102,7 +102,7 @@ asio::awaitable<result<bound>> bind(world& on, id which, std::string operation, 
                                     deadline until) {
   const auto bound_of = std::chrono::ceil<std::chrono::milliseconds>(until.left(on.time));
   auto was_ready = false;
-  auto last = std::string{"it was Ready and its pod was not read"};
+  auto last = nothing_yet{"it was Ready and its pod was not read"};
   auto shown = std::optional<nlohmann::json>{};
   while (!until.passed(on.time)) {
     const auto hinted = shown.has_value(); // what was shown may be over: nothing ends the wait with a failure before it was read
@@ -154,7 +154,7 @@ asio::awaitable<result<bound>> bind(world& on, id which, std::string operation, 
       }
       if (nothing->fatal)
         co_return tl::unexpected{failure{no_pod{which.sandbox_name(), nothing->why}}};
-      last = nothing->why;
+      last = *nothing;
     }
     auto goes_on = co_await pause(on, until.no_later_than(on.time.now() + on.how.ready_poll).at());
     if (!goes_on)

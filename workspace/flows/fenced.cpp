@@ -16,12 +16,12 @@ result<void> admit(const write_target& to, const k8s::reading& seen) {
   return {};
 }
 
+} // namespace
+
 failure cannot_compose(std::string text) {
   return k8s::failure{
     k8s::api_failure{k8s::api_failure::transport::status, "PATCH", "", std::nullopt, std::nullopt, false, std::move(text)}};
 }
-
-} // namespace
 
 failure to_failure(const write_target& to, const k8s::refusal& x) {
   if (const auto* other = std::get_if<k8s::other_object>(&x))

@@ -41,4 +41,7 @@ boost::asio::awaitable<result<void>> delete_fenced(world& on, write_target to, s
 
 [[nodiscard]] failure to_failure(const write_target& to, const k8s::refusal& x);
 
+/// A write could not be conditioned as it has to be, so it was not sent.
+[[nodiscard]] failure cannot_compose(std::string text);
+
 } // namespace paddock::workspace

@@ -45,6 +45,8 @@ asio::awaitable<transition<opened>> open_steps(world& on, id which, open_options
   if (over)
     co_return end_with<opened>(std::move(before), withdrawal());
   auto usable = check(on.how);
+  if (usable)
+    usable = check_expected(how.expect);
   if (!usable)
     co_return end_with<opened>(std::move(before), usable.error());
   auto wanted = overlay_of(on.how, which, how.template_name.empty() ? on.how.template_name : how.template_name);
@@ -63,7 +65,7 @@ asio::awaitable<transition<opened>> open_steps(world& on, id which, open_options
     before = std::move(fresh);
   }
   const auto creates = how.create && !how.expect && !before.sandbox;
-  auto adopting = adoption{wanted, std::nullopt, {}, how.refresh_template, how.leave_on_failure, how.expect};
+  auto adopting = adoption{wanted, std::nullopt, {}, how.refresh_template, how.leave_on_failure, how.expect, how.expect_claims};
   if (creates || how.refresh_template) {
     auto got = co_await fetch_template(on, wanted, until);
     if (!got)

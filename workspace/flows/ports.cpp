@@ -108,9 +108,17 @@ public:
       name, {"resume", which.sandbox_name()}, std::move(before), std::move(to),
       [in = world_of(name), which, how, until](session x) { return workspace::resume(in->on, which, how, std::move(x), until); });
   }
-  void remove(ticket name, id which, session before, deadline until, then<done> to) override {
+  void remove(ticket name, id which, remove_options how, session before, deadline until, then<done> to) override {
     begin<done>(name, {"remove", which.sandbox_name()}, std::move(before), std::move(to),
-                [&on = on_, which, until](session x) { return workspace::remove(on, which, std::move(x), until); });
+                [&on = on_, which, how, until](session x) { return workspace::remove(on, which, how, std::move(x), until); });
+  }
+  void reset_epoch(ticket name, id which, epoch_reset what, session before, deadline until, then<done> to) override {
+    begin<done>(name, {"reset_epoch", which.sandbox_name()}, std::move(before), std::move(to),
+                [&on = on_, which, what, until](session x) { return workspace::reset_epoch(on, which, what, std::move(x), until); });
+  }
+  void stamp(ticket name, id which, session before, deadline until, then<stamped> to) override {
+    begin<stamped>(name, {"stamp", which.sandbox_name()}, std::move(before), std::move(to),
+                   [&on = on_, which, until](session x) { return workspace::stamp(on, which, std::move(x), until); });
   }
   /// Withdrawn before it began it answers the original failure: nothing that explains it was read.
   void explain(ticket name, id which, std::string operation, session before, failure original, deadline until, then<done> to) override {

@@ -14,16 +14,21 @@ transition<done> deleted(session now) {
   return {std::move(now), done{}};
 }
 
-asio::awaitable<transition<done>> remove_steps(world& on, id which, session before, deadline until) {
+asio::awaitable<transition<done>> remove_steps(world& on, id which, remove_options how, session before, deadline until) {
   auto over = co_await withdrawn();
   if (over)
     co_return end_with<done>(std::move(before), withdrawal());
   auto usable = check(on.how);
+  if (usable)
+    usable = check_expected(how.expect);
   if (!usable)
     co_return end_with<done>(std::move(before), usable.error());
   if (before.at == state::deleted)
     co_return transition<done>{std::move(before), done{}};
+  const auto* name = before.at == state::unknown ? operation::remove_by_id : operation::destroy;
   auto now = before;
+  if (how.expect)
+    now.sandbox = how.expect;
   auto seen = std::optional<nlohmann::json>{};
   // Only a session that was told no uid, by a host without epochs, deletes what it has not read ([W] P3, P10).
   if (on.how.fenced || now.epoch || now.sandbox || now.at == state::unknown) {
@@ -32,7 +37,7 @@ asio::awaitable<transition<done>> remove_steps(world& on, id which, session befo
       co_return deleted(std::move(now));
     if (!object)
       co_return end_with<done>(std::move(before), failure{object.error()});
-    auto ok = take_hold(on, which, operation::destroy, now, *object);
+    auto ok = take_hold(on, which, name, now, *object);
     if (!ok)
       co_return end_with<done>(std::move(before), ok.error());
     seen = std::move(*object);
@@ -42,7 +47,7 @@ asio::awaitable<transition<done>> remove_steps(world& on, id which, session befo
   drop(now);
   if (now.at == state::running)
     now.at = state::suspending;
-  auto gone = co_await delete_fenced(on, write_target(which, operation::destroy, holder_of(now)), std::move(seen), until);
+  auto gone = co_await delete_fenced(on, write_target(which, name, holder_of(now)), std::move(seen), until);
   if (gone)
     co_return deleted(std::move(now));
   if (note_unknown(on, now, gone.error()))
@@ -52,8 +57,8 @@ asio::awaitable<transition<done>> remove_steps(world& on, id which, session befo
 
 } // namespace
 
-asio::awaitable<transition<done>> remove(world& on, id which, session before, deadline until) {
-  return without_throwing(remove_steps(on, std::move(which), std::move(before), until));
+asio::awaitable<transition<done>> remove(world& on, id which, remove_options how, session before, deadline until) {
+  return without_throwing(remove_steps(on, std::move(which), std::move(how), std::move(before), until));
 }
 
 } // namespace paddock::workspace

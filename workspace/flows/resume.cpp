@@ -5,6 +5,7 @@
 #include "workspace/adopt_checks.hpp"
 #include "workspace/disks.hpp"
 #include "workspace/flows/adopt.hpp"
+#include "workspace/flows/authenticate.hpp"
 #include "workspace/flows/egress_proofs.hpp"
 #include "workspace/flows/fenced.hpp"
 #include "workspace/flows/start.hpp"
@@ -37,8 +38,8 @@ asio::awaitable<result<usable_template>> fetch_refresh(world& on, id which, over
 /// What the verb that resumes has proved of the network already.
 enum class proved_before { nothing, applied };
 
-/// What is proved of the network before anything is written ([W] 3.5 step 6). A verb that begins without knowing the workspace proves
-/// what an open does; else an open has, and the fence and the grants are proved anew.
+/// What is proved of the network before anything is written ([W] 3.5 step 6): the fence anew, and what former Sandboxes were granted. For
+/// a workspace of which this host has begun no session it is what an open proves.
 asio::awaitable<result<void>> prove_network(world& on, id which, session now, bool known, proved_before how, deadline until) {
   const auto applies = how == proved_before::nothing && !known;
   if (applies) {
@@ -56,29 +57,32 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
   if (over)
     co_return end_with<opened>(std::move(before), withdrawal());
   auto usable = check(on.how);
+  if (usable)
+    usable = check_expected(how.expect);
   if (!usable)
     co_return end_with<opened>(std::move(before), usable.error());
   if (before.at == state::deleted)
     co_return end_with<opened>(std::move(before), destroyed{operation::resume, which.sandbox_name()});
-  if (before.at == state::running && !before.sandbox && !before.epoch) {
+  if (before.at == state::running && !before.sandbox && !before.epoch && !how.expect) {
     co_return transition<opened>{std::move(before), opened{origin::adopted_running}};
   }
   auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
   if (!object)
     co_return end_with<opened>(std::move(before), failure{object.error()});
   const auto seen = k8s::read_sandbox(*object);
-  if (how.expect && seen.uid != how.expect) {
-    auto why = not_the_expected(which, "sandbox-uid", *how.expect, seen.uid);
-    co_return end_with<opened>(std::move(before), std::move(why));
-  }
+  auto ok = result<void>{};
+  if (how.expect)
+    ok = co_await authenticate(on, which, *how.expect, how.expect_claims, *object, until);
   auto now = before;
-  auto ok = take_hold(on, which, operation::resume, now, *object);
+  if (ok)
+    ok = take_hold(on, which, operation::resume, now, *object);
   if (!ok)
     co_return end_with<opened>(std::move(before), ok.error());
   if (now.template_name.empty())
     now.template_name = template_of(*object).value_or(how.template_name.empty() ? on.how.template_name : how.template_name);
   const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
-  const auto known = before.at != state::unknown;
+  // A session that this host has begun was proved when it was opened. Having suspended a workspace, or looked at one, proves nothing.
+  const auto known = before.claims_read;
   ok = co_await prove_network(on, which, now, known, proved, until);
   auto labels = labels_of(seen.pod_template);
   auto proved_for = std::optional<egress::label_map>{};

@@ -10,8 +10,8 @@ struct start_policy {
   std::string operation;
   bind_policy bind;
   bool woke = false;  // this verb's own write made the workspace run
-  bool made = false;  // this verb's POST made the Sandbox: what a former one of its name was granted may still stand
   bool leave = false; // `onStartFailure: leave`
+  bool made = false;  // this verb's POST made the Sandbox: what a former one of its name was granted may still stand
 };
 
 /// Takes away what former Sandboxes of the name were granted, after the bind and for a new Sandbox before it too ([W] 3.15.4, P7),

@@ -15,6 +15,13 @@ failure timed_out(const id& which, std::chrono::milliseconds bound) {
   return suspend_timeout{which.text(), which.sandbox_name(), bound};
 }
 
+/// What is wrong with the words of a suspend; nothing was sent.
+result<void> check_words(const suspend_options& how) {
+  if (how.by_id && (how.flush || how.quiesce))
+    return tl::unexpected{failure{illegal_argument{"a suspend by id asks no guest, so it neither flushes nor quiesces"}}};
+  return check_expected(how.expect);
+}
+
 /// Waits until the controller has looked at `generation`, where that is known and reported ([W] P9).
 asio::awaitable<result<void>> wait_for_controller(world& on, id which, std::optional<sandbox_uid> expected,
                                                   std::optional<std::int64_t> generation, std::chrono::milliseconds bound, deadline until) {
@@ -86,19 +93,24 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
   if (over)
     co_return end_with<done>(std::move(before), withdrawal());
   auto usable = check(on.how);
+  if (usable)
+    usable = check_words(how);
   if (!usable)
     co_return end_with<done>(std::move(before), usable.error());
+  const auto* name = how.by_id || before.at == state::unknown ? operation::suspend_by_id : operation::suspend;
   if (before.at == state::deleted)
-    co_return end_with<done>(std::move(before), destroyed{operation::suspend, which.sandbox_name()});
-  if (before.at == state::suspended && !before.sandbox)
+    co_return end_with<done>(std::move(before), destroyed{name, which.sandbox_name()});
+  if (before.at == state::suspended && !before.sandbox && !how.expect)
     co_return transition<done>{std::move(before), done{}};
   auto now = before;
+  if (how.expect)
+    now.sandbox = how.expect;
   auto seen = std::optional<nlohmann::json>{};
-  if (on.how.fenced || now.epoch || now.at == state::suspended || now.at == state::unknown) {
+  if (on.how.fenced || now.epoch || how.expect || now.at == state::suspended || now.at == state::unknown) {
     auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
     if (!object)
       co_return end_with<done>(std::move(before), failure{object.error()});
-    auto ok = take_hold(on, which, operation::suspend, now, *object);
+    auto ok = take_hold(on, which, name, now, *object);
     if (!ok)
       co_return end_with<done>(std::move(before), ok.error());
     // What was suspended when we looked last may have been resumed and suspended again: its pod is looked for once more.
@@ -106,7 +118,7 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
       co_return co_await finish(on, which, std::move(now), std::nullopt, until);
     seen = std::move(*object);
   }
-  if (on.terminals != nullptr && now.guest)
+  if (on.terminals != nullptr && now.guest && !how.by_id)
     co_await on.terminals->reap(*now.guest, on.time, until);
   if (before.at == state::running) {
     auto ok = co_await bring_to_rest(on, which, now, how, until);
@@ -115,8 +127,7 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
   }
   auto what = k8s::sandbox_write{};
   what.mode = k8s::operating_mode::suspended;
-  auto written =
-    co_await write_fenced(on, write_target(which, operation::suspend, holder_of(now)), std::move(what), std::move(seen), until);
+  auto written = co_await write_fenced(on, write_target(which, name, holder_of(now)), std::move(what), std::move(seen), until);
   if (!written) {
     const auto unknown = note_unknown(on, now, written.error());
     if (unknown ? now.sandbox.has_value() : now.at == state::suspended)
@@ -132,7 +143,7 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
 } // namespace
 
 asio::awaitable<transition<done>> suspend(world& on, id which, suspend_options how, session before, deadline until) {
-  return without_throwing(suspend_steps(on, std::move(which), how, std::move(before), until));
+  return without_throwing(suspend_steps(on, std::move(which), std::move(how), std::move(before), until));
 }
 
 } // namespace paddock::workspace

@@ -56,7 +56,9 @@ boost::asio::awaitable<transition<opened>> open(world& on, id which, open_option
 boost::asio::awaitable<transition<done>> take_up(world& on, id which, session before, deadline until);
 boost::asio::awaitable<transition<done>> suspend(world& on, id which, suspend_options how, session before, deadline until);
 boost::asio::awaitable<transition<opened>> resume(world& on, id which, open_options how, session before, deadline until);
-boost::asio::awaitable<transition<done>> remove(world& on, id which, session before, deadline until);
+boost::asio::awaitable<transition<done>> remove(world& on, id which, remove_options how, session before, deadline until);
+boost::asio::awaitable<transition<done>> reset_epoch(world& on, id which, epoch_reset what, session before, deadline until);
+boost::asio::awaitable<transition<stamped>> stamp(world& on, id which, session before, deadline until);
 boost::asio::awaitable<transition<done>> explain(world& on, id which, std::string operation, session before, failure original,
                                                  deadline until);
 

@@ -73,6 +73,12 @@ result<void> take_hold(const world& on, const id& which, const char* operation, 
   return {};
 }
 
+result<void> check_expected(const std::optional<sandbox_uid>& expect) {
+  if (expect && expect->text().empty())
+    return tl::unexpected{failure{illegal_argument{"the expected Sandbox uid is empty"}}};
+  return {};
+}
+
 void note_written(session& now) {
   now.stamped = now.epoch.has_value();
 }

@@ -22,6 +22,10 @@ inline constexpr const char* suspend = "suspend";
 inline constexpr const char* resume = "resume";
 inline constexpr const char* destroy = "destroy";
 inline constexpr const char* clean_up = "start-cleanup";
+inline constexpr const char* suspend_by_id = "suspendKubernetesWorkspace"; // no session is held
+inline constexpr const char* remove_by_id = "deleteKubernetesWorkspace";
+inline constexpr const char* reset = "reset-epoch";
+inline constexpr const char* stamp = "stamp";
 } // namespace operation
 
 /// `k8s::ask` and `k8s::read` of this cluster.
@@ -59,6 +63,9 @@ bool note_unknown(const world& on, session& now, const failure& why);
 /// one is `replaced`; where the epoch is not known yet it follows from the stored one; an epoch that the object overtook is
 /// `precondition`. On a failure `now` is as it was.
 [[nodiscard]] result<void> take_hold(const world& on, const id& which, const char* operation, session& now, const nlohmann::json& object);
+
+/// A retained uid without a text names nothing ([W] 3.11).
+[[nodiscard]] result<void> check_expected(const std::optional<sandbox_uid>& expect);
 
 /// After a write of ours landed: the object carries our epoch, where there is one.
 void note_written(session& now);
