@@ -179,8 +179,8 @@ void node_state::start_shard(shard_actor& slot) {
 }
 
 void node_state::ask_for_stamps() {
-  if (watch_ && world_.first_epoch)
-    mail::tell(self_, watch_, atom::stamp_v, *world_.first_epoch, caf::actor_cast<stamper_actor>(self_));
+  if (watch_ && world_.stamps)
+    mail::tell(self_, watch_, atom::stamp_v, world_.stamps->below, caf::actor_cast<stamper_actor>(self_));
 }
 
 void node_state::start_watch() {

@@ -178,7 +178,7 @@ void shard_state::watch(const watch_actor& by) {
 // -- stamping -----------------------------------------------------------------
 
 void shard_state::stamp(const std::string& which, bool report) {
-  if (stopping_)
+  if (stopping_ || (!world_.stamps->all && !workspaces_.contains(which)))
     return;
   to_stamp_[which] |= report;
   stamp_next();

@@ -14,6 +14,8 @@ namespace paddock {
 
 namespace {
 
+/// How long a suspend that flushes looks for the guest of a session that this node does not hold yet; then it goes on without.
+constexpr auto look_for_guest = std::chrono::seconds{10};
 constexpr std::size_t most_waiting = 256; // verbs and parked calls of one workspace; more are refused
 constexpr auto stamp_bound = std::chrono::seconds{60};
 
@@ -132,9 +134,8 @@ caf::result<workspace_view> workspace_state::suspend(suspend_spec what, caf::tim
   // Joins the last verb in line only: one that waits behind another verb must not be answered by what came before it.
   auto* last = !queue_.empty() ? &queue_.back() : under_way_ ? &*under_way_ : nullptr;
   if (auto* flight = last ? std::get_if<suspend_verb>(&last->verb) : nullptr; flight != nullptr && flight->how.expect == how.expect) {
-    if (auto reason = workspace::refused_joiner(flight->how, how))
-      return to_error(
-        make_problem(verdict::refused, *reason, "suspend_already_in_flight: the suspend that is under way does not do what this one asks"));
+    if (auto why = workspace::refused_joiner(flight->how, how))
+      return to_error(to_problem(workspace::failure{std::move(*why)}));
     if (flight->waiting.size() >= most_waiting)
       return too_many();
     flight->waiting.push_back({self_->make_response_promise<workspace_view>(), what.or_deleted});
@@ -193,10 +194,9 @@ void workspace_state::push(queued next) {
 void workspace_state::pump() {
   if (under_way_ || queue_.empty())
     return;
-  // A question in line is for the guest that stands: while nobody knows that one, the cluster is asked first, once.
-  if (auto* ask = std::get_if<ask_verb>(&queue_.front().verb);
-      ask != nullptr && session_.at == workspace::state::unknown && !std::exchange(ask->taken_up, true)) {
-    const auto until = queue_.front().until;
+  // What asks something of the guest asks the one that stands: while nobody knows that one, the cluster is asked first, once.
+  if (auto& next = queue_.front(); session_.at == workspace::state::unknown && asks_guest(next) && !std::exchange(next.taken_up, true)) {
+    const auto until = needs_guest(next) ? next.until : next.until.no_later_than(world_.time.now() + look_for_guest);
     queue_.push_front({take_up_verb{}, until});
   }
   under_way_.emplace(std::move(queue_.front()));
@@ -205,6 +205,26 @@ void workspace_state::pump() {
   ask_port(*under_way_, ticket_);
   if (watch_)
     show(sighting_);
+}
+
+bool workspace_state::asks_guest(const queued& next) {
+  const auto* suspend = std::get_if<suspend_verb>(&next.verb);
+  // A suspend that names its Sandbox looks at that one before anything is written, so no session is taken up for its flush.
+  return needs_guest(next) || (suspend != nullptr && suspend->how.flush && !suspend->how.by_id && !suspend->how.expect);
+}
+
+bool workspace_state::needs_guest(const queued& next) {
+  const auto* suspend = std::get_if<suspend_verb>(&next.verb);
+  return std::holds_alternative<ask_verb>(next.verb) || (suspend != nullptr && suspend->how.quiesce && !suspend->how.by_id);
+}
+
+workspace::transitions_port::then<workspace::done> workspace_state::landing(workspace::ticket ticket) const {
+  return [me = mail::weak<workspace_actor>{caf::actor_cast<workspace_actor>(self_)}, ticket](workspace::transition<workspace::done> x) {
+    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
+    if (!x.answer)
+      end->answer = tl::unexpected{std::move(x.answer.error())};
+    me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
+  };
 }
 
 void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
@@ -217,12 +237,7 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
       end->answer = tl::unexpected{std::move(x.answer.error())};
     me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
   };
-  const auto done = [me, ticket](workspace::transition<workspace::done> x) {
-    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
-    if (!x.answer)
-      end->answer = tl::unexpected{std::move(x.answer.error())};
-    me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
-  };
+  const auto done = landing(ticket);
   if (const auto* open = std::get_if<open_verb>(&next.verb)) {
     if (open->resume)
       world_.transitions.resume(ticket, which_, open->how, session_, next.until, opened);
@@ -269,6 +284,8 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
 }
 
 void workspace_state::land(const verb_end& end) {
+  if (explain_in_line(end))
+    return;
   auto done = std::move(*under_way_);
   under_way_.reset();
   keep(done, end.after);
@@ -277,17 +294,9 @@ void workspace_state::land(const verb_end& end) {
     answer_well(done, end);
   else
     answer(done, to_problem(end.answer.error()));
-  // What waited until the state is known: questions in line first, then calls. That the time of the first was up is no answer for
-  // the others.
+  // What waited until the state is known: the line first, then calls.
   if (std::holds_alternative<take_up_verb>(done.verb) && !end.answer)
-    while (!queue_.empty()) {
-      const auto* ask = std::get_if<ask_verb>(&queue_.front().verb);
-      if (ask == nullptr || (done.until.passed(world_.time) && !ask->taken_up))
-        break;
-      auto next = std::move(queue_.front());
-      queue_.pop_front();
-      answer(next, to_problem(end.answer.error()));
-    }
+    refuse_without_guest(done, end.answer.error());
   for (auto& one : std::exchange(parked_, {}))
     if (session_.at != workspace::state::unknown)
       one.go();
@@ -299,9 +308,32 @@ void workspace_state::land(const verb_end& end) {
   pump();
 }
 
+bool workspace_state::explain_in_line(const verb_end& end) {
+  auto* ask = std::get_if<ask_verb>(&under_way_->verb);
+  if (ask == nullptr || end.answer || session_.at != workspace::state::running || !workspace::worth_explaining(end.answer.error())
+      || std::exchange(ask->explaining, true))
+    return false;
+  ticket_ = world_.next_ticket();
+  world_.transitions.explain(ticket_, which_, operation_of(ask->what), session_, end.answer.error(), within(std::chrono::seconds{10}),
+                             landing(ticket_));
+  return true;
+}
+
+void workspace_state::refuse_without_guest(const queued& taking_up, const workspace::failure& why) {
+  // That the time of the first was up is no answer for those behind it.
+  while (!queue_.empty() && needs_guest(queue_.front()) && (queue_.front().taken_up || !taking_up.until.passed(world_.time))) {
+    auto next = std::move(queue_.front());
+    queue_.pop_front();
+    answer(next, to_problem(why));
+  }
+  if (!queue_.empty() && queue_.front().taken_up && workspace::kind_of(why) != workspace::kind::not_found)
+    world_.warn("workspace " + which_.text() + ": its guest was not found (" + workspace::to_string(why)
+                + "); the suspend goes on without a flush");
+}
+
 void workspace_state::keep(const queued& done, const workspace::session& after) {
-  if (std::holds_alternative<ask_verb>(done.verb))
-    return; // a question changes no session
+  if (const auto* ask = std::get_if<ask_verb>(&done.verb); ask != nullptr && (!ask->explaining || after.at == session_.at))
+    return; // a question changes no session, but what the cluster says of its failure may
   if (std::holds_alternative<reset_verb>(done.verb) || std::holds_alternative<stamp_verb>(done.verb)) {
     // Neither of them opens a session or ends one. What was never read stays so, and learns its epoch as anybody who starts.
     if (session_.at != workspace::state::unknown) {
@@ -439,7 +471,7 @@ void workspace_state::land_question(asking& one, workspace::ticket ticket, const
     const auto& said = *static_cast<const workspace::result<workspace::reply>*>(x.value.get());
     if (said) {
       one.waiting.deliver(to_answer(*said));
-    } else if (one.generation == generation_ && session_.at == workspace::state::running) {
+    } else if (one.generation == generation_ && session_.at == workspace::state::running && workspace::worth_explaining(said.error())) {
       one.explaining = true;
       const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
       world_.transitions.explain(ticket, which_, one.operation, session_, said.error(), within(std::chrono::seconds{10}),
@@ -508,7 +540,7 @@ void workspace_state::take_over(std::uint64_t generation, const workspace::sessi
 caf::result<policy_view> workspace_state::policy(policy_request what, caf::timespan budget) {
   if (!policies_)
     return to_error(make_problem(verdict::refused, "PerSandboxEgressNotConfigured",
-                                 "this node grants nothing to single workspaces: give its egress configuration `perSandbox` first"));
+                                 "this node grants nothing to single workspaces: its egress configuration has no `perSandbox`"));
   if (stopping_)
     return stopping();
   const auto until = within(budget);
@@ -583,7 +615,7 @@ void workspace_state::stop() {
     answer(one, why);
   for (auto& one : std::exchange(parked_, {}))
     one.refuse(to_error(why));
-  if (under_way_ && std::holds_alternative<ask_verb>(under_way_->verb))
+  if (const auto* ask = under_way_ ? std::get_if<ask_verb>(&under_way_->verb) : nullptr; ask != nullptr && !ask->explaining)
     world_.guests.cancel(ticket_);
   else if (under_way_ && !std::holds_alternative<policy_verb>(under_way_->verb))
     world_.transitions.cancel(ticket_);

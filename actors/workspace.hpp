@@ -58,7 +58,7 @@ private:
   struct ask_verb {
     workspace::question what;
     promise<guest_answer> waiting;
-    bool taken_up = false; // the cluster was asked for its sake
+    bool explaining = false; // the guest has failed it, and the cluster is asked why
   };
   /// A grant: it is in line, and changes no session.
   struct policy_verb {
@@ -68,6 +68,7 @@ private:
   struct queued {
     std::variant<open_verb, suspend_verb, remove_verb, reset_verb, stamp_verb, take_up_verb, ask_verb, policy_verb> verb;
     deadline until;
+    bool taken_up = false; // the cluster was asked for its sake
   };
   /// What the port answered, in one shape.
   struct verb_end {
@@ -84,8 +85,16 @@ private:
   caf::result<void> stamp(bool report);
   void push(queued next);
   void pump();
+  /// Asks the guest for something before anything else.
+  [[nodiscard]] static bool asks_guest(const queued& next);
+  /// So, and fails where the guest cannot be asked.
+  [[nodiscard]] static bool needs_guest(const queued& next);
+  workspace::transitions_port::then<workspace::done> landing(workspace::ticket ticket) const;
   void ask_port(const queued& next, workspace::ticket ticket);
   void land(const verb_end& end);
+  /// True: the cluster is being asked what the failure of a question in line means.
+  bool explain_in_line(const verb_end& end);
+  void refuse_without_guest(const queued& taking_up, const workspace::failure& why);
   void keep(const queued& done, const workspace::session& after);
   void answer(queued& done, const problem& why);
   void answer_well(queued& done, const verb_end& end);

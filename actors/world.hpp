@@ -14,6 +14,13 @@
 
 namespace paddock {
 
+/// Which Sandboxes are stamped without being asked for: those without a holder epoch or with one below `below`, of workspaces that live on
+/// this node, or of all. A node that stands alone has taken nobody's place: it only puts back what it had written ([W] P11, P12).
+struct stamping {
+  std::uint64_t below = 0;
+  bool all = false;
+};
+
 /// What the actors of a node ask and are told by: the ports, the time, the log. Lives as long as the actor system.
 struct actor_world {
   workspace::transitions_port& transitions;
@@ -26,8 +33,8 @@ struct actor_world {
   const egress::backend* egress = nullptr;      // as the next three: null where the configuration says nothing of egress
   egress::fence_port* fences = nullptr;         // null also without per-sandbox egress
   egress::gate_port* gates = nullptr;
-  egress::policy_port* policies = nullptr;    // as `fences`
-  std::optional<std::uint64_t> first_epoch{}; // of this node's holder epochs; absent: its writes carry none
+  egress::policy_port* policies = nullptr; // as `fences`
+  std::optional<stamping> stamps{};        // absent: the writes of this node carry no holder epoch
   std::atomic<workspace::ticket> last_ticket{0};
 
   /// A ticket that no other transition or call of this node has.

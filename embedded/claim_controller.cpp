@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "embedded/agent_keys.hpp"
 #include "embedded/claim_metadata.hpp"
+#include "embedded/object.hpp"
 #include "embedded/pod_facts.hpp"
 #include "embedded/sandbox_blueprint.hpp"
 
@@ -397,6 +398,26 @@ std::optional<k8s::call> stamp_first_ready(const nlohmann::json& claim, time_sou
   if (!sandbox_ready(claim) || !annotation_of(claim, agent_keys::first_ready).empty())
     return std::nullopt;
   return annotate(claim, agent_keys::first_ready, rfc3339_millis(now), of::stamp, false).call;
+}
+
+std::optional<happening> happening_of(const claim_view& seen, const claim_write& write) {
+  const auto sandbox = [&] { return in_quotes(seen.sandbox ? name_of(*seen.sandbox) : name_of(seen.claim)); };
+  switch (write.what) {
+    case claim_write::of::adopt: return happening{false, "SandboxAdopted", "Adopted warm pool Sandbox " + sandbox(), "", "Adoption"};
+    case claim_write::of::create: return happening{false, "SandboxProvisioned", "Created Sandbox " + sandbox(), "", "Provisioning"};
+    case claim_write::of::end:
+      return happening{false, "ClaimExpired",
+                       "Deleting Claim (ShutdownPolicy=" + text_in(seen.claim, "/spec/lifecycle/shutdownPolicy") + ")", "", "Deleting"};
+    default: return std::nullopt;
+  }
+}
+
+std::optional<happening> happening_of(const claim_state& state) {
+  if (state.reason.empty())
+    return std::nullopt;
+  if (state.reason == "ClaimExpired")
+    return happening{false, state.reason, "Claim expired", "", "Claim Expired"};
+  return happening{true, state.reason, state.message, "", "Reconciling"};
 }
 
 } // namespace paddock::embedded

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/time.hpp"
+#include "embedded/event_book.hpp"
 #include "k8s/call.hpp"
 
 #include <nlohmann/json.hpp>
@@ -75,6 +76,10 @@ enum class claim_outcome {
 /// The patch of the claim's status, on the condition that the claim is as it was read; nothing when it says so already.
 [[nodiscard]] std::optional<k8s::call> report_claim(const claim_view& seen, const claim_state& state,
                                                     time_source::wall_clock::time_point now);
+
+/// What is told of a claim for which `write` was done, or which came to stand so; nothing: it is no news.
+[[nodiscard]] std::optional<happening> happening_of(const claim_view& seen, const claim_write& write);
+[[nodiscard]] std::optional<happening> happening_of(const claim_state& state);
 
 /// The annotation that says when the claim was first Ready, or nothing: it is there, or the claim is not.
 [[nodiscard]] std::optional<k8s::call> stamp_first_ready(const nlohmann::json& claim, time_source::wall_clock::time_point now);

@@ -2,12 +2,15 @@
 
 #include "base/time.hpp"
 
+#include <algorithm>
+
 namespace paddock::embedded {
 
 namespace {
 
 constexpr auto kept = std::chrono::hours{1};
 constexpr std::size_t most_at_once = 100; // each is a write
+constexpr std::size_t most_kept = 10'000; // of the others the oldest go
 
 /// When it was made or last told of.
 store::instant last_told(const json& event) {
@@ -22,10 +25,15 @@ store::instant last_told(const json& event) {
 
 bool expire_events(store& objects, store::instant now) {
   const auto& kind = *find_kind("", "v1", "events");
+  auto all = objects.list(kind, "", {});
+  std::size_t too_many = all.size() > most_kept ? all.size() - most_kept : 0;
+  if (too_many > 0)
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return last_told(a->value) < last_told(b->value); });
   std::size_t gone = 0;
-  for (const auto& x : objects.list(kind, "", {})) {
+  for (const auto& x : all) {
     // An instant may be the last that the clock can tell: nothing is added to it. What is terminating already waits for its finalizers.
-    if (last_told(x->value) >= now - kept || find(x->value, {"metadata", "deletionTimestamp"}) != nullptr)
+    const bool surplus = too_many > 0 && too_many-- > 0;
+    if ((!surplus && last_told(x->value) >= now - kept) || find(x->value, {"metadata", "deletionTimestamp"}) != nullptr)
       continue;
     if (gone++ == most_at_once)
       return true;

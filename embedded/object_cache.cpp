@@ -20,6 +20,9 @@ std::set<std::string> owner_uids(const nlohmann::json& object) {
 } // namespace
 
 k8s::kept object_cache::keep(nlohmann::json what) {
+  // Of no use here, and often the larger part.
+  if (auto metadata = what.is_object() ? what.find("metadata") : what.end(); metadata != what.end() && metadata->is_object())
+    metadata->erase("managedFields");
   return std::make_shared<const k8s::kept_object>(std::move(what), k8s::kept_object::form::whole);
 }
 

@@ -8,8 +8,8 @@
 
 namespace paddock::embedded {
 
-/// `/openapi/v3` and the documents that it points to, one for each group and version. They name each kind's PATCH and its parameters
-/// (kubectl looks there whether the server checks fields itself) and describe no schema. Nothing: another path.
+/// `/openapi/v3` and the documents that it points to, one for each group and version: the schemas of the kinds, without words for
+/// people, and the requests that there are for each, with the parameters of writes. Nothing: another path.
 [[nodiscard]] std::optional<nlohmann::ordered_json> openapi_document(std::span<const std::string> segments, const store& objects);
 
 /// `/openapi/v2` as JSON or, for the clients before 1.24 that read it before they send an object, as protobuf. It describes nothing.

@@ -1,5 +1,6 @@
 #include "embedded/presentation.hpp"
 
+#include "embedded/event_view.hpp"
 #include "embedded/table.hpp"
 #include "embedded/yaml_json.hpp"
 
@@ -27,22 +28,6 @@ ordered list_metadata(const resource_kind& kind, const list_position& at) {
   return out;
 }
 
-std::string plain_list(const resource_kind& kind, std::span<const object_ptr> items, const ordered& metadata) {
-  std::size_t size = 256;
-  for (const auto& x : items)
-    size += x->text.size() + 1;
-  std::string out;
-  out.reserve(size);
-  out += R"({"apiVersion":)" + in_quotes(kind.api_version()) + R"(,"items":[)";
-  bool first = true;
-  for (const auto& x : items) {
-    out += first ? "" : ",";
-    out += x->text;
-    first = false;
-  }
-  return out + R"(],"kind":)" + in_quotes(std::string{kind.kind} + "List") + R"(,"metadata":)" + encode_json(metadata) + "}";
-}
-
 ordered version_alone(const json& value) {
   ordered out;
   out["resourceVersion"] = text_at(value, {"metadata", "resourceVersion"});
@@ -59,23 +44,51 @@ std::string presentation::written(const ordered& value) const {
   return how_.yaml ? to_yaml(json(value)) : encode_json(value);
 }
 
+/// The object in the form of the kind, with all that its text has.
+json presentation::whole(const std::string& text) const {
+  auto out = json::parse(text);
+  return kind_.view ? to_event_view(out) : out;
+}
+
 std::string presentation::object(const json& value, const std::string& text) const {
   if (how_.what == form::table)
-    return written(make_table(how_, version_alone(value), &kind_, ordered::array({table_row(kind_, value, how_, now_)})));
+    return written(make_table(how_, version_alone(value), &kind_, ordered::array({row(value, text)})));
   if (how_.what == form::metadata)
-    return written(partial_object(value, how_.version));
-  return how_.yaml ? to_yaml(value) : text;
+    return written(partial_object(whole(text), how_.version));
+  if (how_.yaml)
+    return to_yaml(whole(text));
+  return kind_.view ? encode_json(whole(text)) : text;
+}
+
+ordered presentation::row(const json& value, const std::string& text) const {
+  return table_row(kind_, value, how_.beside == representation::rows::none ? json{} : whole(text), how_, now_);
+}
+
+std::string presentation::plain_list(std::span<const object_ptr> items, const ordered& metadata) const {
+  std::size_t size = 256;
+  for (const auto& x : items)
+    size += x->text.size() + 1;
+  std::string out;
+  out.reserve(size);
+  out += R"({"apiVersion":)" + in_quotes(kind_.api_version()) + R"(,"items":[)";
+  bool first = true;
+  for (const auto& x : items) {
+    out += first ? "" : ",";
+    out += kind_.view ? encode_json(whole(x->text)) : x->text;
+    first = false;
+  }
+  return out + R"(],"kind":)" + in_quotes(std::string{kind_.kind} + "List") + R"(,"metadata":)" + encode_json(metadata) + "}";
 }
 
 std::string presentation::list(std::span<const object_ptr> items, const list_position& at) const {
   const auto metadata = list_metadata(kind_, at);
   if (how_.what == form::object) {
-    auto text = plain_list(kind_, items, metadata);
+    auto text = plain_list(items, metadata);
     return how_.yaml ? to_yaml(json::parse(text)) : text;
   }
   auto all = ordered::array();
   for (const auto& x : items)
-    all.push_back(how_.what == form::table ? table_row(kind_, x->value, how_, now_) : partial_object(x->value, how_.version));
+    all.push_back(how_.what == form::table ? row(x->value, x->text) : partial_object(whole(x->text), how_.version));
   if (how_.what == form::table)
     return written(make_table(how_, metadata, &kind_, std::move(all)));
   ordered out;
@@ -88,9 +101,10 @@ std::string presentation::list(std::span<const object_ptr> items, const list_pos
 
 std::string presentation::event(const json& value, const std::string& text, bool first) const {
   if (how_.what == form::table)
-    return encode_json(
-      make_table(how_, version_alone(value), first ? &kind_ : nullptr, ordered::array({table_row(kind_, value, how_, now_)})));
-  return how_.what == form::metadata ? encode_json(partial_object(value, how_.version)) : text;
+    return encode_json(make_table(how_, version_alone(value), first ? &kind_ : nullptr, ordered::array({row(value, text)})));
+  if (how_.what == form::metadata)
+    return encode_json(partial_object(whole(text), how_.version));
+  return kind_.view ? encode_json(whole(text)) : text;
 }
 
 } // namespace paddock::embedded

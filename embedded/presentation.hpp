@@ -31,6 +31,9 @@ public:
   [[nodiscard]] std::string event(const json& value, const std::string& text, bool first) const;
 
 private:
+  [[nodiscard]] json whole(const std::string& text) const;
+  [[nodiscard]] nlohmann::ordered_json row(const json& value, const std::string& text) const;
+  [[nodiscard]] std::string plain_list(std::span<const object_ptr> items, const nlohmann::ordered_json& metadata) const;
   [[nodiscard]] std::string written(const nlohmann::ordered_json& value) const;
 
   const resource_kind& kind_;

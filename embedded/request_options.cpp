@@ -20,6 +20,31 @@ api_result<bool> read_dry_run(std::string_view options, const std::vector<std::s
   return !words.empty();
 }
 
+/// What is wrong with the name of a manager, and with when it is given.
+std::vector<status_cause> check_manager(const request_target& target, const std::string& manager, bool applies) {
+  constexpr std::size_t longest = 128;
+  std::vector<status_cause> out;
+  if (!applies && target.query.contains("force"))
+    out.push_back(field_forbidden("force", "may not be specified for non-apply patch"));
+  if (applies && manager.empty())
+    out.push_back(field_required("fieldManager", "is required for apply patch"));
+  if (manager.size() > longest)
+    out.push_back({"FieldValueTooLong", "Too long: may not be more than " + std::to_string(longest) + " bytes", "fieldManager"});
+  for (std::size_t i = 0; i < manager.size(); ++i)
+    if (const auto c = static_cast<unsigned char>(manager[i]); c < 0x20 || c == 0x7f) {
+      constexpr auto digits = "0123456789ABCDEF";
+      // Bytes are written as such there.
+      auto quoted = in_quotes(manager);
+      for (auto at = quoted.find("\\u00"); at != std::string::npos; at = quoted.find("\\u00"))
+        quoted.replace(at, 4, "\\x");
+      out.push_back(field_invalid("fieldManager", quoted,
+                                  std::string{"invalid character U+00"} + digits[c >> 4] + digits[c & 15] + " (at position "
+                                    + std::to_string(i) + ")"));
+      break;
+    }
+  return out;
+}
+
 tl::unexpected<api_status> unreadable(const std::string& field) {
   return tl::unexpected{bad_request("DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: json: cannot unmarshal into Go "
                                     "struct field DeleteOptions."
@@ -121,8 +146,12 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
   return out;
 }
 
-api_result<write_parameters> read_write_parameters(const request_target& target, std::string_view options) {
+api_result<write_parameters> read_write_parameters(const request_target& target, std::string_view options, bool applies) {
   write_parameters out;
+  out.manager = target.query_text("fieldManager");
+  out.force = applies && target.query_flag("force");
+  if (auto causes = check_manager(target, out.manager, applies); !causes.empty())
+    return tl::unexpected{invalid(meta, options, "", std::move(causes))};
   auto dry = read_dry_run(options, target.query_texts("dryRun"));
   if (!dry)
     return tl::unexpected{dry.error()};

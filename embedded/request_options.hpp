@@ -10,10 +10,14 @@ struct write_parameters {
   enum class unknown_fields { ignored, warned_of, refused };
   bool dry_run = false;
   unknown_fields unknown = unknown_fields::warned_of;
+  std::string manager; // empty: none is named
+  bool force = false;
 };
 
-/// `options` names them in messages: CreateOptions, UpdateOptions or PatchOptions.
-[[nodiscard]] api_result<write_parameters> read_write_parameters(const request_target& target, std::string_view options);
+/// `options` names them in messages: CreateOptions, UpdateOptions or PatchOptions. `applies`: of a server-side apply, which has to name
+/// its manager and alone may be forced.
+[[nodiscard]] api_result<write_parameters> read_write_parameters(const request_target& target, std::string_view options,
+                                                                 bool applies = false);
 
 /// The DeleteOptions of a request: its body, or without one its query.
 [[nodiscard]] api_result<delete_request> read_delete_options(const request_target& target, std::string_view content_type,

@@ -30,6 +30,7 @@ struct resource_kind {
   bool conditional = false;     // an update needs a resourceVersion, as for a custom kind
   bool read_only = false;       // made by the server alone
   bool optional = false;        // served where that is asked for
+  bool view = false;            // the same objects as those of the core kind of its name, in another form
   bool collected = false;       // the garbage collector looks after it: what it owns, and who owns it
 
   /// `agents.x-k8s.io/v1beta1`, or `v1` for the core group.
@@ -45,6 +46,9 @@ struct resource_kind {
 
 /// The kind, or nullptr when it is not served (a CRD that is not installed).
 [[nodiscard]] const resource_kind* find_kind(std::string_view group, std::string_view version, std::string_view plural);
+
+/// The kind as which its objects are kept: itself, unless it is a view.
+[[nodiscard]] const resource_kind& kept_as(const resource_kind& kind);
 
 /// The words of a list that is joined by commas.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view list);

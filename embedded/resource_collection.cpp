@@ -42,7 +42,7 @@ outcome servant::list() {
   const auto query = asked_page();
   if (!query)
     return to_answer(query.error());
-  const auto page = of_.objects.page(kind_, *query);
+  const auto page = of_.objects.page(kept_, *query);
   return make_answer(200, shown_.list(page.items, position_of(page, *query)), shown_.content_type());
 }
 
@@ -53,7 +53,7 @@ outcome servant::watch() {
   if (auto why = behind(how->at_least))
     return to_answer(*why);
   watch_start out;
-  out.request.kind = &kind_;
+  out.request.kind = &kept_;
   out.request.name_space = of_.where.name_space;
   out.request.what = std::move(how->what);
   out.request.from = how->from;
@@ -62,7 +62,7 @@ outcome servant::watch() {
   out.request.end_of_initial = how->end_of_initial;
   out.request.bookmarks = how->bookmarks;
   out.timeout = how->timeout;
-  if (of_.shape.what != representation::form::object)
+  if (of_.shape.what != representation::form::object || kind_.view)
     out.request.show = [kind = &kind_, shape = of_.shape](const json& value, const std::string& text, bool first, store::instant now) {
       return presentation{*kind, shape, now}.event(value, text, first);
     };
@@ -79,12 +79,12 @@ outcome servant::remove_all() {
   const auto query = asked_page();
   if (!query)
     return to_answer(query.error());
-  const auto page = of_.objects.page(kind_, *query);
+  const auto page = of_.objects.page(kept_, *query);
   const auto at = position_of(page, *query);
   for (const auto& x : page.items) {
     const auto name = text_at(x->value, {"metadata", "name"});
     how->admit = admission("DELETE", how->dry_run, name);
-    const auto done = of_.objects.remove(kind_, of_.where.name_space, name, *how, of_.now);
+    const auto done = of_.objects.remove(kept_, of_.where.name_space, name, *how, of_.now);
     if (!done && done.error().code != 404)
       return to_answer(done.error());
   }

@@ -99,6 +99,8 @@ constexpr std::array kinds{
   asking(authorization, "selfsubjectaccessreviews", "selfsubjectaccessreview", "SelfSubjectAccessReview", false),
   asking(authorization, "selfsubjectrulesreviews", "selfsubjectrulesreview", "SelfSubjectRulesReview", false),
   asking(authorization, "subjectaccessreviews", "subjectaccessreview", "SubjectAccessReview", false),
+  resource_kind{
+    .group = "events.k8s.io", .version = "v1", .plural = "events", .singular = "event", .short_names = "ev", .kind = "Event", .view = true},
   resource_kind{.group = "networking.k8s.io",
                 .version = "v1",
                 .plural = "networkpolicies",
@@ -210,6 +212,10 @@ const resource_kind* find_kind(std::string_view group, std::string_view version,
     if (x.group == group && x.version == version && x.plural == plural)
       return &x;
   return nullptr;
+}
+
+const resource_kind& kept_as(const resource_kind& kind) {
+  return kind.view ? *find_kind("", "v1", kind.plural) : kind;
 }
 
 std::vector<std::string_view> words_of(std::string_view list) {

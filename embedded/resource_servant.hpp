@@ -23,7 +23,7 @@ public:
     representation shape;
   };
 
-  explicit servant(surroundings of) : of_(std::move(of)), kind_(*of_.where.kind), shown_(kind_, of_.shape, of_.now) {
+  explicit servant(surroundings of) : of_(std::move(of)), kind_(*of_.where.kind), kept_(kept_as(kind_)), shown_(kind_, of_.shape, of_.now) {
   }
 
   // -- objects ----------------------------------------------------------------------------------------------------
@@ -32,6 +32,8 @@ public:
   outcome create();
   outcome replace(store::part which);
   outcome patch(store::part which);
+  /// A server-side apply; makes the object where it is absent.
+  outcome apply(store::part which);
   outcome remove();
   /// Answers what is created to ask something.
   outcome review();
@@ -59,11 +61,18 @@ private:
     std::vector<std::string> twice;
   };
 
+  outcome create_applied(const json& config, const std::vector<std::string>& twice, const write_parameters& sent, write_options how);
+  [[nodiscard]] edit json_patch_edit(json patch) const;
+  /// The object that was sent, as it is kept.
+  [[nodiscard]] json kept_form(json sent) const;
+  [[nodiscard]] edit kept_edit(edit of) const;
+  /// A refusal of the store in the words of the kind that was asked for.
+  [[nodiscard]] api_status shown_refusal(const api_status& why) const;
   /// The hook of a write. `name` is the object's, where the path names none.
   admission_hook admission(std::string_view operation, bool dry_run, std::string name = {});
   /// The patch that was sent. `form` is the type of the object that it changes; null: strategic merge is not for it.
   api_result<read_patch> read_change(const type_schema* form) const;
-  api_result<write_options> options_of(std::string_view options, std::string_view operation, write_parameters& sent);
+  api_result<write_options> options_of(std::string_view options, std::string_view operation, write_parameters& sent, bool applies = false);
   outcome finish(unsigned status, const api_result<written>& done, const write_parameters& sent, const std::vector<std::string>& twice);
   outcome write_scale(const edit& wanted, std::string_view options);
   /// The page that the query asks for, where its version is still known and has been reached.
@@ -73,6 +82,7 @@ private:
 
   surroundings of_;
   const resource_kind& kind_;
+  const resource_kind& kept_; // as which the store has its objects
   presentation shown_;
   std::vector<std::string> warnings_; // of the policies
 };

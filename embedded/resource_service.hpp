@@ -23,6 +23,7 @@ struct api_call {
   std::string accept;
   std::string body;
   user_info user;
+  std::string user_agent = {};
 };
 
 struct api_answer {

@@ -1,5 +1,7 @@
 #include "embedded/selector.hpp"
 
+#include "embedded/event_view.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -76,7 +78,7 @@ bool is_known_field(const resource_kind& kind, std::string_view name) {
 }
 
 std::string unknown_field(const resource_kind& kind, std::string_view name) {
-  if (kind.custom || !fields_of(kind).empty())
+  if (kind.custom || kind.view || !fields_of(kind).empty())
     return "field label not supported: " + std::string{name};
   return in_quotes(name) + R"( is not a known field selector: only "metadata.name", "metadata.namespace")";
 }
@@ -205,10 +207,11 @@ tl::expected<field_selector, std::string> field_selector::parse(const resource_k
       return tl::unexpected{"invalid selector: '" + std::string{one} + "'; can't understand '" + std::string{one} + "'"};
     term x;
     x.equal = one[sign - 1] != '!';
-    const auto name = one.substr(0, x.equal ? sign : sign - 1);
+    const auto asked = one.substr(0, x.equal ? sign : sign - 1);
     x.value = one.substr(one.substr(sign).starts_with("==") ? sign + 2 : sign + 1);
-    if (!is_known_field(kind, name))
-      return tl::unexpected{unknown_field(kind, name)};
+    if (kind.view ? kept_event_field(asked).empty() : !is_known_field(kind, asked))
+      return tl::unexpected{unknown_field(kind, asked)};
+    const auto name = kind.view ? kept_event_field(asked) : asked;
     const auto dot = name.find('.');
     x.group = dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
     x.field = dot == std::string_view::npos ? name : name.substr(dot + 1);

@@ -192,17 +192,11 @@ api_status unsupported_body_type() {
 }
 
 api_status unsupported_patch_type(bool custom) {
-  auto out = no_apply(custom);
-  out.message += ", application/apply-patch+yaml";
-  return out;
-}
-
-api_status no_apply(bool custom) {
   return {415,
           "UnsupportedMediaType",
           std::string{"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "
                       "application/merge-patch+json"}
-            + (custom ? "" : ", application/strategic-merge-patch+json"),
+            + (custom ? "" : ", application/strategic-merge-patch+json") + ", " + apply_patch_type,
           {}};
 }
 

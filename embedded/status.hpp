@@ -84,8 +84,8 @@ using api_result = tl::expected<T, api_status>;
 [[nodiscard]] api_status too_large();
 [[nodiscard]] api_status unsupported_body_type();
 [[nodiscard]] api_status unsupported_patch_type(bool custom);
-/// Server-side apply is not served.
-[[nodiscard]] api_status no_apply(bool custom);
+/// The type of a server-side apply.
+inline constexpr auto apply_patch_type = "application/apply-patch+yaml";
 /// The object is invalid for `causes`. `qualified_kind` is `Sandbox.agents.x-k8s.io` or `Pod`.
 [[nodiscard]] api_status invalid(std::string_view group, std::string_view kind, std::string_view name, std::vector<status_cause> causes);
 [[nodiscard]] api_status invalid(const resource_kind& kind, std::string_view name, std::vector<status_cause> causes);

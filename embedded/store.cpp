@@ -6,6 +6,7 @@
 #include "embedded/request_body.hpp"
 #include "embedded/schema.hpp"
 #include "embedded/store_facts.hpp"
+#include "embedded/store_managers.hpp"
 
 namespace paddock::embedded {
 
@@ -123,12 +124,13 @@ tl::expected<void, std::string> store::restore(const journal_image& image) {
         kind = &x;
     if (kind == nullptr)
       return tl::unexpected{"object " + text_key + " is of a kind that is not served"};
+    const auto managed = take_managed(*value);
     key at{kind, text_at(*value, {"metadata", "namespace"}), text_at(*value, {"metadata", "name"})};
     const auto version = std::strtoull(text_at(*value, {"metadata", "resourceVersion"}).c_str(), nullptr, 10);
     if (journal_key(at) != text_key || version == 0 || version > image.version)
       return tl::unexpected{"object " + text_key + " is not what its key and version say"};
     bytes += text.size();
-    objects.emplace(std::move(at), std::make_shared<const stored_object>(stored_object{kind, version, std::move(*value), text}));
+    objects.emplace(std::move(at), make_stored(*kind, version, std::move(*value), managed.is_null() ? "" : encode_json(managed)));
   }
   objects_ = std::move(objects);
   bytes_ = bytes;
@@ -151,8 +153,7 @@ api_result<void> store::bootstrap(const std::vector<std::string>& namespaces, in
 
 void store::hold(const resource_kind& kind, json object) {
   const key at{&kind, text_at(object, {"metadata", "namespace"}), text_at(object, {"metadata", "name"})};
-  auto text = encode_json(object);
-  objects_[at] = std::make_shared<const stored_object>(stored_object{&kind, 1, std::move(object), std::move(text)});
+  objects_[at] = make_stored(kind, 1, std::move(object), "");
 }
 
 // -- reading ------------------------------------------------------------------------------------------------------
@@ -186,16 +187,15 @@ void store::remember(store_event event) {
   }
 }
 
-api_result<object_ptr> store::commit(const key& at, json value, bool removed, bool dry_run) {
+api_result<object_ptr> store::commit(const key& at, json value, std::string_view managed, bool removed, bool dry_run) {
   auto found = objects_.find(at);
   const auto before = found == objects_.end() ? object_ptr{} : found->second;
   const auto version = version_ + 1;
   if (!dry_run)
     object_at(value, "metadata")["resourceVersion"] = std::to_string(version);
-  auto text = encode_json(value);
-  if (text.size() > max_object_bytes)
+  auto now = make_stored(*at.kind, version, std::move(value), managed);
+  if (now->text.size() > max_object_bytes)
     return tl::unexpected{too_large()};
-  auto now = std::make_shared<const stored_object>(stored_object{at.kind, version, std::move(value), std::move(text)});
   if (dry_run)
     return now;
   const auto bytes = bytes_ - (before ? before->text.size() : 0) + (removed ? 0 : now->text.size());
@@ -267,6 +267,7 @@ api_result<written> store::create(const resource_kind& kind, const std::string& 
     return tl::unexpected{std::move(*why)};
   if (auto why = place(kind, name_space, object))
     return tl::unexpected{std::move(*why)};
+  const auto sent_managers = take_managed(object);
   auto& metadata = object_at(object, "metadata");
   const auto sent_version = text_at(metadata, {"resourceVersion"});
   // The name, if it is to be found.
@@ -287,6 +288,7 @@ api_result<written> store::create(const resource_kind& kind, const std::string& 
   if (auto complaints = complaints_of(how, unknown); !complaints.empty())
     return tl::unexpected{not_strict(kind.version, kind.kind, complaints)};
   set_defaults(kind, object);
+  const auto managed = managed_text(managers_after(kind, nullptr, object, sent_managers, how));
   if (kind.kind == "Pod")
     complete_pod(object);
   if (auto causes = check_new(kind, object); !causes.empty())
@@ -304,7 +306,7 @@ api_result<written> store::create(const resource_kind& kind, const std::string& 
   key at{&kind, name_space, name};
   if (auto found = objects_.find(at); found != objects_.end())
     return tl::unexpected{already_exists(kind, name, is_terminating(found->second->value))};
-  auto done = commit(at, std::move(object), false, how.dry_run);
+  auto done = commit(at, std::move(object), managed, false, how.dry_run);
   if (!done)
     return tl::unexpected{done.error()};
   return written{std::move(*done), std::move(unknown)};
@@ -322,6 +324,7 @@ api_result<written> store::update(const resource_kind& kind, const std::string& 
   if (!edited)
     return tl::unexpected{edited.error()};
   auto after = std::move(*edited);
+  const auto sent_managers = take_managed(after);
   // It must still be this object.
   if (auto why = misshapen(kind, after))
     return tl::unexpected{std::move(*why)};
@@ -347,7 +350,7 @@ api_result<written> store::update(const resource_kind& kind, const std::string& 
     return tl::unexpected{invalid(kind, name, kind.custom ? std::vector{cause, cause} : std::vector{cause})};
   }
   keep_the_rest(kind, which, before, after);
-  const auto sent_text = how.strict ? encode_json(after) : std::string{};
+  const auto sent_text = how.strict ? encode_object(after, stored->managed()).text : std::string{};
   auto unknown = prune(kind, after);
   if (auto complaints = complaints_of(how, unknown); !complaints.empty())
     return tl::unexpected{how_sent == form::patch
@@ -361,23 +364,23 @@ api_result<written> store::update(const resource_kind& kind, const std::string& 
   if (how.admit)
     if (auto admitted = how.admit(&after, &before); !admitted)
       return tl::unexpected{admitted.error()};
-  if (after == before)
+  const auto managers = managers_after(kind, stored.get(), after, sent_managers, how);
+  if (after == before && same_fields(managers, managers_of(*stored)))
     return written{stored, std::move(unknown)};
+  const auto managed = managed_text(managers);
   if (generational(after) != generational(before))
     raise_generation(kind, after);
   // The last finalizer is gone: so is the object.
   const bool ends = is_terminating(after) && !is_held(kind, after) && number_at(after, {"metadata", "deletionGracePeriodSeconds"}, 0) == 0;
   // Watchers hear of it as it was kept last, who has ended it gets what that made of it.
-  auto done = commit(at, ends ? before : after, ends, how.dry_run);
+  auto done = commit(at, ends ? before : after, ends ? stored->managed() : std::string_view{managed}, ends, how.dry_run);
   if (!done)
     return tl::unexpected{done.error()};
   if (!ends)
     return written{std::move(*done), std::move(unknown)};
   if (!how.dry_run)
     after["metadata"]["resourceVersion"] = std::to_string((*done)->version);
-  auto text = encode_json(after);
-  return written{std::make_shared<const stored_object>(stored_object{&kind, (*done)->version, std::move(after), std::move(text)}),
-                 std::move(unknown)};
+  return written{make_stored(kind, (*done)->version, std::move(after), managed), std::move(unknown)};
 }
 
 } // namespace paddock::embedded

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/time.hpp"
+#include "embedded/managed_fields.hpp"
 #include "embedded/object.hpp"
 #include "embedded/resource.hpp"
 #include "embedded/selector.hpp"
@@ -22,10 +23,20 @@ namespace paddock::embedded {
 struct stored_object {
   const resource_kind* kind = nullptr;
   std::uint64_t version = 0;
-  json value;
-  std::string text; // `value` as it is sent
+  json value;       // without `metadata.managedFields`: as values they would be the larger part of it
+  std::string text; // as it is sent, with them
+  std::uint32_t managed_at = 0;
+  std::uint32_t managed_size = 0;
+
+  /// What the text has as `metadata.managedFields`; empty: nothing.
+  [[nodiscard]] std::string_view managed() const {
+    return std::string_view{text}.substr(managed_at, managed_size);
+  }
 };
 using object_ptr = std::shared_ptr<const stored_object>;
+
+/// The object with these managers, as JSON. `value` itself has none.
+[[nodiscard]] object_ptr make_stored(const resource_kind& kind, std::uint64_t version, json value, std::string_view managed);
 
 /// One write. `now` of a deletion is the last state under the version of the deletion.
 struct store_event {
@@ -54,7 +65,9 @@ struct write_options {
   bool dry_run = false;                // answer as if it were done; nothing is kept
   bool strict = false;                 // refuse unknown fields where they would be taken out
   std::vector<std::string> twice = {}; // what a strict decoder says of the text that was sent, besides
-  admission_hook admit = {};           // empty: everything is admitted
+  field_author author = {};
+  bool applied = false;      // the managers of what is written are already those after the write
+  admission_hook admit = {}; // empty: everything is admitted
 };
 
 struct written {
@@ -105,11 +118,11 @@ struct listed {
 /// resourceVersion, generation, defaults, graceful deletion, and the latest writes for watches. With a journal, a write is
 /// answered after the journal has it, and a write that the journal refuses changes nothing.
 ///
-/// Not kept: managedFields. Not done: what controllers do, as the finalizer that protects claims in use, and emptying a namespace.
+/// Not done: what controllers do, as the finalizer that protects claims in use, and emptying a namespace.
 class store {
 public:
   using instant = time_source::wall_clock::time_point;
-  /// From the stored object to the wanted one.
+  /// From the stored object, without its managers, to the wanted one; managers that this one names are taken for its managers.
   using edit = std::function<api_result<json>(const json&)>;
   enum class part { main, status, finalizers }; // the last: `spec.finalizers` of a namespace
   enum class form { put, patch };
@@ -185,7 +198,7 @@ private:
   [[nodiscard]] static std::string journal_key(const key& at);
   [[nodiscard]] std::optional<api_status> unfit_namespace(const resource_kind& kind, const std::string& name_space,
                                                           const std::string& name) const;
-  api_result<object_ptr> commit(const key& at, json value, bool removed, bool dry_run);
+  api_result<object_ptr> commit(const key& at, json value, std::string_view managed, bool removed, bool dry_run);
   void remember(store_event event);
 
   /// What a group began with.

@@ -41,7 +41,7 @@ api_result<void> store::bind(const std::string& name_space, const std::string& n
     conditions.push_back(std::move(scheduled));
   else
     *same = std::move(scheduled);
-  auto done = commit({&kind, name_space, name}, std::move(pod), false, dry_run);
+  auto done = commit({&kind, name_space, name}, std::move(pod), (*found)->managed(), false, dry_run);
   if (!done)
     return tl::unexpected{done.error()};
   return {};

@@ -111,7 +111,7 @@ api_result<deleted> store::remove(const resource_kind& kind, const std::string& 
   const auto grace = grace_of(kind, object, how);
   set_propagation(kind, object, how.children);
   if (grace == 0 && !is_held(kind, object)) {
-    auto done = commit(at, stored->value, true, how.dry_run);
+    auto done = commit(at, stored->value, stored->managed(), true, how.dry_run);
     if (!done)
       return tl::unexpected{done.error()};
     return deleted{std::move(*done), true};
@@ -119,7 +119,7 @@ api_result<deleted> store::remove(const resource_kind& kind, const std::string& 
   const bool marked = mark(kind, object, grace, now);
   if (!marked && object == stored->value)
     return deleted{stored, false};
-  auto done = commit(at, std::move(object), false, how.dry_run);
+  auto done = commit(at, std::move(object), stored->managed(), false, how.dry_run);
   if (!done)
     return tl::unexpected{done.error()};
   return deleted{std::move(*done), false};

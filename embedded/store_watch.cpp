@@ -1,5 +1,7 @@
 #include "embedded/store_watch.hpp"
 
+#include "embedded/store_managers.hpp"
+
 namespace paddock::embedded {
 
 namespace {
@@ -78,7 +80,7 @@ std::string store_watch::next(std::size_t bytes, store::instant now) {
       // It no longer matches: the watcher hears of it as it was, under the version of the write.
       auto gone = event->before->value;
       gone["metadata"]["resourceVersion"] = std::to_string(event->version);
-      out += line_of("DELETED", gone, encode_json(gone), now);
+      out += line_of("DELETED", gone, encode_object(gone, event->before->managed()).text, now);
     }
   }
   return out;

@@ -122,12 +122,12 @@ ordered partial_object(const json& object, const std::string& version) {
   return out;
 }
 
-ordered table_row(const resource_kind& kind, const json& object, const representation& how, instant now) {
+ordered table_row(const resource_kind& kind, const json& object, const json& whole, const representation& how, instant now) {
   ordered out;
   out["cells"] = cells(kind, object, now);
   switch (how.beside) {
-    case representation::rows::metadata: out["object"] = partial_object(object, how.version); break;
-    case representation::rows::object: out["object"] = object; break;
+    case representation::rows::metadata: out["object"] = partial_object(whole, how.version); break;
+    case representation::rows::object: out["object"] = whole; break;
     case representation::rows::none: out["object"] = nullptr; break;
   }
   return out;

@@ -13,8 +13,8 @@ namespace paddock::embedded {
 /// An object without all but its metadata.
 [[nodiscard]] nlohmann::ordered_json partial_object(const json& object, const std::string& version);
 
-/// One row: its cells, and what `how` wants beside them.
-[[nodiscard]] nlohmann::ordered_json table_row(const resource_kind& kind, const json& object, const representation& how,
+/// One row: the cells of `object`, and what `how` wants of `whole` beside them.
+[[nodiscard]] nlohmann::ordered_json table_row(const resource_kind& kind, const json& object, const json& whole, const representation& how,
                                                time_source::wall_clock::time_point now);
 
 /// A table with these rows; without `columns` they are null, as in a watch after the first event.

@@ -57,6 +57,23 @@ std::string go_name(const json& value) {
   return value.is_object() ? "object" : std::string{value.type_name()};
 }
 
+/// The word of the type, or else what its strategic merge patch does.
+void read_merging(type_schema& out, const json& from) {
+  using merging = type_schema::merging;
+  if (text_at(from, {"x-kubernetes-map-type"}) == "atomic")
+    out.merged = merging::whole;
+  if (out.is != type_schema::type::array)
+    return;
+  const auto word = text_at(from, {"x-kubernetes-list-type"});
+  out.item_keys = texts_of(from, "x-kubernetes-list-map-keys");
+  if (word.empty() && out.merges && !out.merge_key.empty())
+    out.item_keys = {out.merge_key};
+  if (word == "set" || (word.empty() && out.merges && out.merge_key.empty()))
+    out.merged = merging::set;
+  else
+    out.merged = out.item_keys.empty() ? merging::whole : merging::keyed;
+}
+
 class misfit_finder {
 public:
   explicit misfit_finder(const std::string& owner) : owner_(owner) {
@@ -177,6 +194,7 @@ void schema_catalog::fill(type_schema& out, const json& from) {
   out.merges = strategy.find("merge") != std::string::npos;
   out.retains_keys = strategy.find("retainKeys") != std::string::npos;
   out.merge_key = text_at(from, {"x-kubernetes-patch-merge-key"});
+  read_merging(out, from);
 }
 
 const type_schema* builtin_type(std::string_view name) {
@@ -184,6 +202,8 @@ const type_schema* builtin_type(std::string_view name) {
 }
 
 const type_schema* schema_of(const resource_kind& kind) {
+  if (kind.view)
+    return builtin_type("events.v1.Event");
   if (!kind.custom)
     return builtin_type(kind.kind);
   const auto found = customs().find(kind.plural);

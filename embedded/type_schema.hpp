@@ -42,6 +42,10 @@ struct type_schema {
   std::optional<json> fallback; // where the member is absent
   std::vector<schema_rule> rules;
   std::vector<std::string> list_keys; // no two items of the list agree in all of them
+  // Of server-side apply: how two values become one. Lists are whole unless their items have keys or are a set.
+  enum class merging { parts, whole, keyed, set };
+  merging merged = merging::parts;
+  std::vector<std::string> item_keys;
   // Of a strategic merge patch: lists are merged, by a member of their items or by value; members that a patch does not
   // retain go.
   bool merges = false;

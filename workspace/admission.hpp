@@ -17,4 +17,11 @@ namespace paddock::workspace {
   return *now.guest;
 }
 
+/// Whether the cluster is asked what a failed call into the guest means ([W] 3.12). That a guest lacks a feature is an answer, and no
+/// failed call ([W] 3.10).
+[[nodiscard]] inline bool worth_explaining(const failure& x) {
+  const auto* of_guest = std::get_if<guest::failure>(&x);
+  return of_guest == nullptr || !std::holds_alternative<guest::unsupported>(*of_guest);
+}
+
 } // namespace paddock::workspace

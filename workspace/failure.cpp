@@ -126,6 +126,8 @@ struct kind_judge {
       return kind::unreachable;
     if (const auto* no = std::get_if<guest::quiesce_unconfirmed>(&x); no != nullptr && no->reason != "quiesce_unconfirmed")
       return kind::refused; // something runs, or the words were wrong: nothing was stopped
+    if (const auto* no = std::get_if<guest::flush_unconfirmed>(&x); no != nullptr && no->reason == "suspend_already_in_flight")
+      return kind::refused;
     if (const auto* no = std::get_if<guest::not_attachable>(&x))
       return no->reason == "unknown_execution" ? kind::not_found : kind::refused;
     if (const auto* no = std::get_if<guest::session_refused>(&x))

@@ -3,18 +3,18 @@
 #include "workspace/ports.hpp"
 
 #include <optional>
-#include <string>
 
 namespace paddock::workspace {
 
 /// Why a suspend may not join one that is under way, or nothing ([W] 2.5). Checked in this order: it wants a flush and the
-/// other is not flushing (`FlushUnconfirmed`); it wants a quiesce and the other is not quiescing (`QuiesceUnconfirmed`).
+/// other is not flushing (`flush_unconfirmed`); it wants a quiesce and the other is not quiescing (`quiesce_unconfirmed`).
 /// Nothing is sent for a refused joiner, and the other goes on.
-[[nodiscard]] inline std::optional<std::string> refused_joiner(const suspend_options& flight, const suspend_options& joiner) {
+[[nodiscard]] inline std::optional<guest::failure> refused_joiner(const suspend_options& flight, const suspend_options& joiner) {
+  constexpr auto reason = "suspend_already_in_flight";
   if (joiner.flush && !flight.flush)
-    return "FlushUnconfirmed";
+    return guest::flush_unconfirmed{reason, "the suspend that is under way does not flush"};
   if (joiner.quiesce && !flight.quiesce)
-    return "QuiesceUnconfirmed";
+    return guest::quiesce_unconfirmed{reason, "the suspend that is under way does not quiesce"};
   return std::nullopt;
 }
 

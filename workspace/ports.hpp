@@ -95,8 +95,8 @@ public:
   /// Replaces a holder epoch that nobody can read, and nothing else, by one of this host ([W] P11). A text that can be read is an
   /// argument error and asks nothing; another stored text is `precondition`, another Sandbox `replaced`. Neither writes.
   virtual void reset_epoch(ticket name, id which, epoch_reset what, session before, deadline until, then<done> to) = 0;
-  /// Writes the holder epoch where the Sandbox carries none or one of an earlier holder, and nothing else; wakes and binds nothing
-  /// ([W] P11, P12).
+  /// Writes the holder epoch, and nothing else, where the Sandbox carries none or a lower one: of a session that had written one, or of an
+  /// owner of a shard. Wakes and binds nothing ([W] P11, P12).
   virtual void stamp(ticket name, id which, session before, deadline until, then<stamped> to) = 0;
   /// After a call on a running session failed: whether somebody else suspended or replaced it ([W] 3.8, 3.12). The answer
   /// is the failure that the caller gets: `original` or the one that explains it.

@@ -1,15 +1,19 @@
 #include "apps/paddock/arguments.hpp"
 
+#include "apps/paddock/advice.hpp"
 #include "apps/paddock/exit_code.hpp"
 #include "messages/error.hpp"
 
 #include <charconv>
 #include <iostream>
+#include <unistd.h>
 
 namespace paddock::cli {
 
 int refuse(const arguments& args, const problem& x) {
   print_problem(std::cerr, args.how(), x);
+  if (const auto hint = what_to_do(x.reason); !hint.empty() && args.how() != format::json && ::isatty(STDERR_FILENO) != 0)
+    std::cerr << hint << '\n';
   return exit_code(x.how);
 }
 

@@ -35,6 +35,7 @@ struct arguments {
   bool no_flush = false;
   bool with_quiesce = false;
   bool delete_disk = false;
+  bool yes = false;
   // -- of the guest verbs -------
   std::string pin; // a file
   bool with_input = false;
@@ -91,7 +92,7 @@ struct arguments {
   }
 };
 
-/// Prints `x` on stderr and gives the exit code that it means.
+/// Prints `x` on stderr, on a terminal with what to do about it, and gives the exit code that it means.
 int refuse(const arguments& args, const problem& x);
 /// The caller's mistake: exit code 2, reason `Usage`.
 int misuse(const arguments& args, const std::string& text);

@@ -8,6 +8,7 @@
 #include "apps/paddock/file_verbs.hpp"
 #include "apps/paddock/guest_commands.hpp"
 #include "apps/paddock/guest_verbs.hpp"
+#include "apps/paddock/inventory.hpp"
 #include "apps/paddock/policy_verbs.hpp"
 #include "apps/paddock/print.hpp"
 #include "apps/paddock/stream.hpp"
@@ -124,6 +125,14 @@ int suspend(client& by, const arguments& args) {
       return misuse(args, grace.error());
     what.grace = *grace;
   }
+  if (args.only_if_idle && args.by_id)
+    return misuse(args, "--by-id asks no guest, so nobody knows whether it is idle");
+  if (args.only_if_idle) {
+    const auto idle =
+      by.ask<guest_answer>(effect::reads, atom::ask_v, args.id, guest_question{quiesce_question{std::nullopt, true}}, by.budget());
+    if (!idle)
+      return refuse(args, idle.error());
+  }
   auto waiting = std::make_optional<progress>("waiting until the pod of " + args.id + " is gone");
   const auto got = by.ask<workspace_view>(effect::changes, atom::suspend_v, args.id, what, by.budget());
   waiting.reset();
@@ -136,9 +145,21 @@ int suspend(client& by, const arguments& args) {
   return 0;
 }
 
+/// Asks whoever sits at a terminal. Who cannot be asked has said all there is to say.
+bool confirmed(const arguments& args) {
+  if (args.yes || ::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0)
+    return true;
+  std::cerr << "delete the workspace " << args.id << ", its disk and everything on it? [y/N] " << std::flush;
+  auto said = std::string{};
+  std::getline(std::cin, said);
+  return said == "y" || said == "yes";
+}
+
 int remove(client& by, const arguments& args) {
   if (!args.delete_disk)
     return misuse(args, "rm deletes the disk of the workspace and everything on it; say so with --delete-disk");
+  if (!confirmed(args))
+    return refuse(args, make_problem(verdict::refused, "NotConfirmed", "nothing was deleted"));
   const auto got = by.ask<caf::unit_t>(effect::changes, atom::remove_v, args.id, remove_spec{args.expect_uid}, by.budget());
   if (!got)
     return refuse(args, got.error());
@@ -170,11 +191,11 @@ int get(client& by, const arguments& args, bool identity) {
   return 0;
 }
 
-int list(client& by, const arguments& args) {
+int list(client& by, const arguments& args, const std::string& place) {
   const auto got = by.ask<std::vector<workspace_view>>(effect::reads, atom::list_v, by.budget());
   if (!got)
     return refuse(args, got.error());
-  print_list(std::cout, args.how(), *got);
+  print_inventory(std::cout, args.how(), *got, place, time_source::wall_clock::now());
   return 0;
 }
 
@@ -246,13 +267,15 @@ int main(int argc, char** argv) {
   auto* suspend_verb = with_id(app.add_subcommand("suspend", "End the pod and keep the disk"));
   suspend_verb->add_flag("--no-flush", args.no_flush, "Do not ask the guest to flush first");
   suspend_verb->add_flag("--quiesce", args.with_quiesce, "Stop every process of the guest first; no suspend when that is not confirmed");
+  suspend_verb->add_flag("--only-if-idle", args.only_if_idle, "Only when nothing runs in the guest; otherwise nothing happens");
   suspend_verb->add_option("--grace", args.grace, "With --quiesce: from SIGTERM to SIGKILL (default: the guest's)");
   suspend_verb->add_flag("--by-id", args.by_id, "Ask the cluster alone: no guest is dialled, so nothing is flushed");
   suspend_verb->add_option("--expect-uid", args.expect_uid, "Suspend only the Sandbox with this uid");
   auto* resume_verb = with_id(app.add_subcommand("resume", "Wake it on a new pod with the same disk"));
   resume_verb->add_flag("--refresh-template", args.refresh_template, "Take the template's present pod");
   auto* remove_verb = with_id(app.add_subcommand("rm", "Delete a workspace with its disk"));
-  remove_verb->add_flag("--delete-disk", args.delete_disk, "Yes, the disk too");
+  remove_verb->add_flag("--delete-disk", args.delete_disk, "The disk too, and everything on it");
+  remove_verb->add_flag("--yes", args.yes, "Do not ask for a word on a terminal");
   remove_verb->add_option("--expect-uid", args.expect_uid, "Delete only the Sandbox with this uid");
   auto* reset_verb = with_id(app.add_subcommand("reset-epoch", "Replace a holder epoch that nobody can read; changes nothing else"));
   reset_verb->add_option("--stored", args.stored_epoch, "The text that stands now, to the letter")->required();
@@ -336,7 +359,7 @@ int main(int argc, char** argv) {
   if (open_verb->parsed())
     code = open_or_resume(by, args, false);
   else if (list_verb->parsed())
-    code = list(by, args);
+    code = list(by, args, config::write_listen({how.host, how.port}));
   else if (get_verb->parsed())
     code = get(by, args, false);
   else if (identity_verb->parsed())

@@ -6,29 +6,10 @@ namespace paddock::cli {
 
 namespace {
 
-/// What to do about an error of this reason, where its text cannot know.
-std::string advice(const std::string& reason, const std::string& id) {
-  if (reason == "OutcomeUnknown")
-    return "`paddock policy show " + id + "` says what stands, and to set the same again does no harm";
-  if (reason == "EgressPolicyUnion")
-    return "the grant was written, and `paddock policy clear " + id + "` takes it away";
-  if (reason == "WorkspaceReplaced" || reason == "OwnerReplaced")
-    return "`paddock open " + id + "` takes up what stands now";
-  if (reason.starts_with("AdmissionFence"))
-    return "`paddock fence check` says what mends it";
-  if (reason == "NetworkPolicyHost")
-    return "a host is a name, or .name for what is one label below it too, without a port";
-  return {};
-}
-
 int ask(client& by, const arguments& args, const policy_request& what) {
   const auto got = by.ask<policy_view>(what.grant ? effect::changes : effect::reads, atom::policy_v, args.id, what, by.budget());
-  if (!got) {
-    auto why = got.error();
-    if (const auto more = advice(why.reason, args.id); !more.empty())
-      why.message += "; " + more;
-    return refuse(args, why);
-  }
+  if (!got)
+    return refuse(args, got.error());
   print_policy(std::cout, args.how(), *got);
   return 0;
 }

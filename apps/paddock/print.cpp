@@ -135,26 +135,6 @@ void print_identity(std::ostream& out, format how, const workspace_view& x) {
   print_table(out, rows);
 }
 
-void print_list(std::ostream& out, format how, const std::vector<workspace_view>& all) {
-  if (how == format::json) {
-    auto items = json::array();
-    for (const auto& x : all)
-      items.push_back(to_json(x));
-    print_json(out, items);
-    return;
-  }
-  if (how == format::name) {
-    for (const auto& x : all)
-      out << x.workspace << '\n';
-    return;
-  }
-  std::vector<std::vector<std::string>> rows = {{"WORKSPACE", "TEMPLATE", "MODE", "CREATED", "MODE CHANGED", "EPOCH"}};
-  for (const auto& x : all)
-    rows.push_back({x.workspace, or_dash(x.template_name), x.mode, x.created_at.value_or("-"), x.mode_changed_at.value_or("-"),
-                    x.holder_epoch ? std::to_string(*x.holder_epoch) : "?"});
-  print_table(out, rows);
-}
-
 void print_policy(std::ostream& out, format how, const policy_view& x) {
   if (how == format::json)
     return print_json(out, to_json(x));

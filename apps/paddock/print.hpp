@@ -25,7 +25,6 @@ void print_table(std::ostream& out, const std::vector<std::vector<std::string>>&
 void print(std::ostream& out, format how, const workspace_view& x);
 void print_opened(std::ostream& out, format how, const opened_view& x);
 void print_identity(std::ostream& out, format how, const workspace_view& x);
-void print_list(std::ostream& out, format how, const std::vector<workspace_view>& all);
 void print_policy(std::ostream& out, format how, const policy_view& x);
 void print_nodes(std::ostream& out, format how, const std::string& place, const node_info& x);
 

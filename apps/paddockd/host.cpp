@@ -65,7 +65,7 @@ public:
     config_(how_.tls, 2),
     system_(config_) {
     if (how_.how.fenced)
-      asked_.first_epoch = k8s::first_of(how_.how.epochs());
+      asked_.stamps = stamping{how_.how.term == 0 ? 0 : k8s::first_of(how_.how.epochs()), how_.how.term != 0};
   }
 
   ~running_host() override {

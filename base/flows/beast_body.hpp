@@ -1,7 +1,7 @@
 #pragma once
 
 // Beast parses; it does not read or write here: its composed operations cost seconds of compile time for each kind of
-// stream. Only beast_exchange.cpp and beast_server.cpp include this.
+// stream. Only beast_exchange.cpp, beast_server.cpp and http_request_reader.cpp include this.
 
 #include "base/flows/wire.hpp"
 
@@ -80,11 +80,20 @@ inline bool is_limit(boost::system::error_code ec) {
   return ec == http::error::body_limit || ec == http::error::header_limit || ec == http::error::buffer_overflow;
 }
 
-/// Feeds what is in `left` to `parser`. True: `parser` wants more bytes. A message may end before `left` does.
+/// The last chunk, or the whole of any other, is not shorter.
+inline constexpr std::size_t shortest_chunk = 5;
+
+/// Feeds what is in `left` to `parser`, which is not eager at first. True: `parser` wants more bytes. A message may end before `left` does.
 template <class Parser>
 bool feed(Parser& parser, boost::beast::flat_buffer& left, std::size_t most, boost::system::error_code& ec) {
   namespace http = boost::beast::http;
   while (left.size() != 0 && !parser.is_done()) {
+    if (parser.is_header_done() && !parser.eager()) {
+      // A first chunk that is also the last and comes byte by byte breaks what the parser takes for granted.
+      if (parser.chunked() && left.size() < shortest_chunk)
+        return true;
+      parser.eager(true);
+    }
     const auto n = parser.put(left.data(), ec);
     left.consume(n);
     if (ec == http::error::need_more) {

@@ -71,7 +71,6 @@ asio::awaitable<io_result<http_response>> read_answer(wire& on, order& it, asio:
     auto parser = http::response_parser<piece_body>{};
     parser.header_limit(static_cast<std::uint32_t>(std::min<std::size_t>(it.bound.header, UINT32_MAX)));
     parser.body_limit(boost::none);
-    parser.eager(true);
     parser.skip(it.what.method == "HEAD");
     auto& body = parser.get().body();
     body.bound = it.bound.body;

@@ -1,6 +1,7 @@
 #include "base/bracketed.hpp"
 #include "base/flows/beast_body.hpp"
 #include "base/flows/flow_group.hpp"
+#include "base/flows/http_request_reader.hpp"
 #include "base/flows/http_server.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -183,40 +184,31 @@ asio::awaitable<void> refuse(wire& on, asio::any_io_executor lane, unsigned stat
 }
 
 /// One request and its answer. False: the connection is over.
-asio::awaitable<bool> turn(std::shared_ptr<shared> of, wire& on, boost::beast::flat_buffer& left, asio::any_io_executor lane) {
-  auto parser = http::request_parser<piece_body>{};
-  parser.header_limit(static_cast<std::uint32_t>(std::min<std::size_t>(of->options.bound.header, UINT32_MAX)));
-  parser.body_limit(boost::none);
-  parser.eager(true);
-  parser.get().body().bound = of->options.bound.body;
-  auto ec = error_code{};
-  auto invited = false;
-  while (feed(parser, left, of->options.bound.header + piece, ec)) {
-    if (ec)
-      break;
-    if (!invited && parser.is_header_done() && parser.get()[http::field::expect] == "100-continue") {
-      invited = true;
+asio::awaitable<bool> turn(std::shared_ptr<shared> of, wire& on, http_request_reader& from, asio::any_io_executor lane) {
+  using progress = http_request_reader::progress;
+  auto at = from.read();
+  while (at == progress::more) {
+    if (from.invites()) {
       const auto text = std::string{"HTTP/1.1 100 Continue\r\n\r\n"};
       auto told = co_await on.write(asio::buffer(text));
       if (told.ec)
         co_return false;
     }
     on.bound(lane, of->idle_bound());
-    auto room = left.prepare(left.capacity() == 0 ? 4 * 1024 : piece);
+    auto room = from.room();
     auto moved = co_await on.read_some(room);
     if (moved.ec)
       co_return false;
-    left.commit(moved.n);
+    from.arrived(moved.n);
+    at = from.read();
   }
   on.rest();
-  if (ec) {
-    co_await refuse(on, lane, !is_limit(ec) ? 400u : parser.is_header_done() || ec == http::error::body_limit ? 413u : 431u);
+  if (at == progress::refused) {
+    co_await refuse(on, lane, from.refusal());
     co_return false;
   }
-  auto& message = parser.get();
-  auto what =
-    http_request{std::string{message.method_string()}, std::string{message.target()}, headers_of(message), std::move(message.body().whole)};
-  auto to = responder{on, lane, *of, what.method == "HEAD", parser.keep_alive(), message.version() < 11};
+  auto [what, keep, old] = from.take();
+  auto to = responder{on, lane, *of, what.method == "HEAD", keep, old};
   co_await of->handler(std::move(what), to);
   if (!to.begun() && !to.broken()) {
     auto answer = http_response{};
@@ -238,9 +230,9 @@ asio::awaitable<void> serve(std::shared_ptr<shared> of, tcp::socket socket) {
     on.unbound();
     fine = shaken.has_value();
   }
-  auto left = boost::beast::flat_buffer{};
+  auto from = http_request_reader{of->options.bound};
   while (fine) {
-    fine = co_await turn(of, on, left, lane);
+    fine = co_await turn(of, on, from, lane);
     auto late = co_await withdrawn();
     fine = fine && !late;
   }

@@ -306,7 +306,7 @@ std::string loggable(const api_call& call) {
 
 asio::awaitable<void> answer(std::shared_ptr<core> of, http_request what, http_responder& to) {
   const auto text = [&](std::string_view name) { return std::string{header(what.headers, name).value_or(std::string_view{})}; };
-  auto call = api_call{what.method, what.target, text("Content-Type"), text("Accept"), std::move(what.body), {}};
+  auto call = api_call{what.method, what.target, text("Content-Type"), text("Accept"), std::move(what.body), {}, text("User-Agent")};
   auto certificate = std::optional<certificate_name>{};
   if (auto shown = to.peer())
     certificate = certificate_name{std::move(shown->common_name), std::move(shown->organizations), std::move(shown->fingerprint)};

@@ -146,6 +146,8 @@ boost::asio::awaitable<bool> claim_controller::carry_out(claim_view& seen, claim
   if (!got && !(removal && got.error().status == 404))
     co_return false;
   apply_answer(seen, write, got ? *got : nlohmann::json{});
+  if (auto what = happening_of(seen, write))
+    tell(seen.claim, std::move(*what));
   if (!removal && text_in(*got, "/kind") == "SandboxClaim")
     claims_.took(*got);
   else if (!removal)
@@ -160,6 +162,8 @@ boost::asio::awaitable<bool> claim_controller::report(claim_view& seen, claim_st
       co_return got.error().status == 404;
     seen.claim = *got;
     claims_.took(std::move(*got));
+    if (auto what = happening_of(state))
+      tell(seen.claim, std::move(*what));
   }
   if (auto stamp = stamp_first_ready(seen.claim, client_.time().wall())) {
     auto got = co_await client_.send(*stamp);

@@ -3,6 +3,7 @@
 #include "embedded/flows/container_log.hpp"
 #include "embedded/flows/fault_of.hpp"
 #include "embedded/pod_facts.hpp"
+#include "embedded/pod_happenings.hpp"
 #include "embedded/pod_log.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -126,6 +127,10 @@ awaitable<process_end> container_runner::live() {
       co_return std::get<1>(first);
     if (first.index() == 0) {
       node_.options.log(title() + ": it does not answer its probe; it is started again");
+      const auto field = container_field(what_.name, what_.init);
+      const auto* probe = state_.started ? "Liveness" : "Startup";
+      node_.options.tell(where_.pod, {true, "Unhealthy", std::string{probe} + " probe failed", field});
+      node_.options.tell(where_.pod, {false, "Killing", "Container " + what_.name + " failed its probe, will be restarted", field});
       auto killed = co_await end_process(node_.time().now() + grace_of(where_.pod));
       co_return killed;
     }

@@ -38,6 +38,7 @@ tl::expected<http_request, call_failure> control_client::request_for(const k8s::
   result.method = what.method;
   result.target = access_.base_path + what.path;
   result.headers.emplace_back("accept", "application/json");
+  result.headers.emplace_back("user-agent", "paddock-cluster");
   if (what.type == k8s::call::content::none)
     return result;
   result.headers.emplace_back("content-type", std::string{k8s::content_type(what.type)});

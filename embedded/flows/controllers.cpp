@@ -40,7 +40,7 @@ std::set<std::string> controllers_beside_a_manager() {
 
 controllers::controllers(control_client& client, informer_set& watched, boost::asio::any_io_executor lane,
                          const controllers_options& options) :
-  flows_(lane) {
+  lane_(lane), flows_(lane) {
   auto wanted = [&](const char* name) { return options.run.contains(name); };
   // Each says its name.
   auto log = [&](const char* name) {
@@ -50,15 +50,15 @@ controllers::controllers(control_client& client, informer_set& watched, boost::a
     }};
   };
   if (wanted(names::sandbox))
-    all_.push_back(std::make_unique<sandbox_controller>(client, watched, lane, log(names::sandbox)));
+    add(client, std::make_unique<sandbox_controller>(client, watched, lane, log(names::sandbox)), "sandbox-controller");
   if (wanted(names::claim))
-    all_.push_back(std::make_unique<claim_controller>(client, watched, options.home, lane, log(names::claim)));
+    add(client, std::make_unique<claim_controller>(client, watched, options.home, lane, log(names::claim)), "sandboxclaim-controller");
   if (wanted(names::pool))
     all_.push_back(std::make_unique<pool_controller>(client, watched, lane, log(names::pool)));
   if (wanted(names::template_))
     all_.push_back(std::make_unique<template_controller>(client, watched, lane, log(names::template_)));
   if (wanted(names::scheduler))
-    all_.push_back(std::make_unique<scheduler>(client, watched, options.only_node, lane, log(names::scheduler)));
+    add(client, std::make_unique<scheduler>(client, watched, options.only_node, lane, log(names::scheduler)), "default-scheduler");
   if (wanted(names::garbage))
     all_.push_back(std::make_unique<garbage_collector>(client, owned_kinds(watched), lane, log(names::garbage)));
   if (wanted(names::protection))
@@ -69,7 +69,16 @@ controllers::controllers(control_client& client, informer_set& watched, boost::a
     all_.push_back(std::make_unique<account_controller>(client, watched, lane, log(names::account)));
 }
 
+/// One that tells of what it does, under the name that the component has in Kubernetes.
+void controllers::add(control_client& client, std::unique_ptr<reconciler> one, const char* component) {
+  recorders_.push_back(std::make_unique<event_recorder>(client, lane_, event_source{component}));
+  one->tell_by([to = recorders_.back().get()](const nlohmann::json& subject, happening what) { to->tell(subject, std::move(what)); });
+  all_.push_back(std::move(one));
+}
+
 void controllers::start() {
+  for (const auto& x : recorders_)
+    flows_.start([one = x.get()] { return until_cancelled(one->run()); });
   for (const auto& x : all_)
     flows_.start([one = x.get()] { return until_cancelled(one->run()); });
 }

@@ -46,7 +46,11 @@ public:
   void close(std::function<void()> ended);
 
 private:
+  void add(control_client& client, std::unique_ptr<reconciler> one, const char* component);
+
+  boost::asio::any_io_executor lane_;
   std::vector<std::unique_ptr<reconciler>> all_;
+  std::vector<std::unique_ptr<event_recorder>> recorders_;
   flow_group flows_;
 };
 

@@ -22,17 +22,24 @@ node_facts facts_of(const kubelet_options& options, const kubelet& its) {
   return result;
 }
 
+kubelet_options telling(kubelet_options options, event_recorder& events) {
+  options.tell = [&events](const nlohmann::json& subject, happening what) { events.tell(subject, std::move(what)); };
+  return options;
+}
+
 } // namespace
 
 node::node(control_client& client, informer_set& watched, http_exchange& exchange, flow_time& time, boost::asio::any_io_executor lane,
            kubelet_options options) :
   guests_(make_guests(time)),
-  kubelet_(client, watched.of(collections::pods), watched.of(collections::claims), exchange, *guests_, lane, options),
+  events_(client, lane, {"kubelet", options.node}),
+  kubelet_(client, watched.of(collections::pods), watched.of(collections::claims), exchange, *guests_, lane, telling(options, events_)),
   agent_(client, facts_of(options, kubelet_), options.log),
   flows_(lane) {
 }
 
 void node::start() {
+  flows_.start([this] { return until_cancelled(events_.run()); });
   flows_.start([this] { return until_cancelled(kubelet_.run()); });
   flows_.start([this] { return until_cancelled(agent_.run()); });
 }

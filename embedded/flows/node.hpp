@@ -22,6 +22,7 @@ public:
 
 private:
   std::unique_ptr<guest::host> guests_;
+  event_recorder events_;
   kubelet kubelet_;
   node_agent agent_;
   flow_group flows_;

@@ -5,6 +5,7 @@
 #include "embedded/flows/address_book.hpp"
 #include "embedded/flows/cgroup.hpp"
 #include "embedded/flows/disk_store.hpp"
+#include "embedded/flows/event_recorder.hpp"
 #include "embedded/flows/list_watch.hpp"
 #include "embedded/kubelet.hpp"
 #include "guest/flows/host.hpp"
@@ -23,6 +24,7 @@ struct kubelet_options {
   std::string family; // of its processes
   bool sweep = true;  // at the start, remove disks whose claim is not in the list: only in a folder that is the cluster's own
   std::function<void(std::string)> log;
+  teller tell = [](const nlohmann::json&, const happening&) {};
 };
 
 /// What the pods of one node share.

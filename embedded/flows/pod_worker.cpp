@@ -5,6 +5,7 @@
 #include "embedded/flows/container_log.hpp"
 #include "embedded/flows/fault_of.hpp"
 #include "embedded/pod_facts.hpp"
+#include "embedded/pod_happenings.hpp"
 #include "embedded/pod_log.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -255,6 +256,10 @@ time_source::clock::time_point pod_worker::end_of_grace() const {
 /// The containers together, then the init containers that stay, the latest first.
 awaitable<void> pod_worker::end_containers() {
   ending_since_ = node_.time().now();
+  if (!stopped_ && terminating(pod_))
+    for (const auto& x : state_.containers)
+      if (x.now == container_state::at::running)
+        node_.options.tell(pod_, {false, "Killing", "Stopping container " + x.name, container_field(x.name, false)});
   std::vector<container_runner*> together;
   std::vector<container_runner*> after;
   for (const auto& x : runners_)
@@ -322,6 +327,8 @@ void pod_worker::say() {
   const auto& latest = reports_.empty() ? reported_ : reports_.back();
   if (silent_ || ending() || state_ == latest)
     return;
+  for (auto& x : happenings_between(latest, state_))
+    node_.options.tell(pod_, std::move(x));
   if (reports_.size() >= most_reports)
     reports_.back() = state_;
   else

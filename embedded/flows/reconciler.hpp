@@ -1,5 +1,6 @@
 #pragma once
 
+#include "embedded/flows/event_recorder.hpp"
 #include "embedded/flows/list_watch.hpp"
 #include "embedded/flows/work_queue.hpp"
 #include "embedded/kubelet.hpp"
@@ -25,6 +26,10 @@ public:
   reconciler& operator=(const reconciler&) = delete;
   /// Runs until cancelled.
   boost::asio::awaitable<void> run();
+  /// Where it tells of what happens to objects; nowhere until this is called.
+  void tell_by(teller tell) {
+    tell_ = std::move(tell);
+  }
 
 protected:
   struct outcome {
@@ -35,6 +40,11 @@ protected:
   void look_at(std::string key);
   /// Logs what is wrong with a key; the same text again only after another one or after a pass that is done.
   void complain(const std::string& key, const std::string& text);
+
+  void tell(const nlohmann::json& subject, happening what) const {
+    if (tell_)
+      tell_(subject, std::move(what));
+  }
 
 private:
   boost::asio::awaitable<outcome> careful_pass(std::string key);
@@ -47,6 +57,7 @@ private:
   std::map<std::string, back_off> waits_;
   std::map<std::string, std::string> said_;
   std::function<void(std::string)> log_;
+  teller tell_;
 };
 
 /// `namespace/name`.

@@ -97,9 +97,11 @@ boost::asio::awaitable<reconciler::outcome> sandbox_controller::pass(std::string
   if (plan.report)
     if (auto report = report_sandbox(*seen, errors, client_.time().wall())) {
       auto got = co_await client_.send(*report);
-      if (got)
+      if (got) {
         sandboxes_.took(*got);
-      else if (got.error().status != 404)
+        if (const auto& ready = condition_of(*got, "Ready"); text_in(ready, "/reason") == "MultiplePods")
+          tell(*got, {true, "MultiplePods", text_in(ready, "/message"), "", "Reconciling"});
+      } else if (got.error().status != 404)
         report_failed = true;
     }
   co_return outcome{errors.empty() && !report_failed, plan.revisit};

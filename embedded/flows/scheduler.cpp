@@ -26,6 +26,7 @@ scheduler::scheduler(control_client& client, informer_set& watched, std::string 
 void scheduler::pod_changed(const object_change& change) {
   const auto& pod = change.after ? *change.after : *change.before;
   if (!change.after || ended(pod)) {
+    said_unfit_.erase(key_of(pod));
     auto held = placed_.contains(uid_of(pod));
     uncount(uid_of(pod));
     if (held)
@@ -73,6 +74,11 @@ std::variant<std::string, unschedulable> scheduler::choose(const nlohmann::json&
   return choose_node(pod, nodes, used_);
 }
 
+/// Whether the pod has not been told so already: it is looked at whenever anything changes.
+bool scheduler::is_news(const std::string& key, const std::string& why) {
+  return std::exchange(said_unfit_[key], why) != why;
+}
+
 boost::asio::awaitable<reconciler::outcome> scheduler::pass(std::string key) {
   auto [name_space, name] = split_key(key);
   auto pod = pods_.objects().find(name_space, name);
@@ -80,6 +86,8 @@ boost::asio::awaitable<reconciler::outcome> scheduler::pass(std::string key) {
     co_return outcome{};
   auto choice = choose(*pod);
   if (const auto* why = std::get_if<unschedulable>(&choice)) {
+    if (is_news(key, why->message))
+      tell(*pod, {true, "FailedScheduling", why->message});
     if (auto report = report_unschedulable(*pod, *why, client_.time().wall())) {
       auto said = co_await client_.send(*report);
       if (said)
@@ -93,8 +101,11 @@ boost::asio::awaitable<reconciler::outcome> scheduler::pass(std::string key) {
   // Counted from now on: the next pod must not take the same room before this one is seen bound.
   count(*pod, node);
   auto got = co_await client_.send(bind_pod(*pod, node));
-  if (got)
+  if (got) {
+    said_unfit_.erase(key);
+    tell(*pod, {false, "Scheduled", "Successfully assigned " + key + " to " + node});
     co_return outcome{};
+  }
   uncount(uid_of(*pod));
   // Gone, or taken by somebody else: the change is on its way here.
   if (got.error().status == 404 || got.error().status == 409)

@@ -22,6 +22,7 @@ private:
   boost::asio::awaitable<outcome> pass(std::string key) override;
   void pod_changed(const object_change& change);
   void look_at_waiting();
+  bool is_news(const std::string& key, const std::string& why);
   void count(const nlohmann::json& pod, const std::string& node);
   void uncount(const std::string& uid);
   [[nodiscard]] std::variant<std::string, unschedulable> choose(const nlohmann::json& pod) const;
@@ -33,6 +34,7 @@ private:
   std::string only_node_;
   std::map<std::string, std::pair<std::string, node_amounts>> placed_; // pod uid -> where, and what it holds there
   std::map<std::string, node_amounts> used_;                           // by node
+  std::map<std::string, std::string> said_unfit_;                      // pod -> why it has no node
 };
 
 } // namespace paddock::embedded

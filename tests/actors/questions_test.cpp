@@ -169,6 +169,83 @@ SCENARIO("a question that failed is explained by what the cluster says") {
   CHECK_EQ(guests.asks.size(), 1u);
 }
 
+SCENARIO("a question in line that failed is explained before the next verb has its turn") {
+  open();
+  const auto flushed = put(flush_question{});
+  const auto behind = ask<workspace_view>(me, atom::suspend_v, suspend_spec{}, minute);
+  const auto lost = workspace::failure{guest::failure{guest::lost{"cut"}}};
+  guests.asks.at(0).to(tl::unexpected{lost});
+  sched.run();
+  REQUIRE_EQ(transitions.explains.size(), 1u);
+  CHECK_EQ(transitions.explains[0].operation, "flush");
+  CHECK(transitions.suspends.empty());
+  CHECK(!flushed->why);
+  workspace::refuse(transitions.explains[0], running(), lost);
+  sched.run();
+  REQUIRE(flushed->why);
+  CHECK_EQ(flushed->why->reason, "RemoteLost");
+  REQUIRE_EQ(transitions.suspends.size(), 1u);
+  CHECK(transitions.suspends[0].before.at == workspace::state::running);
+  CHECK(!behind->why);
+}
+
+SCENARIO("that a guest cannot do what is asked is an answer, and nothing is looked up") {
+  open();
+  const auto sessions = put(sessions_question{});
+  const auto flushed = put(flush_question{});
+  for (const auto& x : guests.asks)
+    x.to(tl::unexpected{workspace::failure{guest::failure{guest::unsupported{"flush"}}}});
+  sched.run();
+  CHECK(sessions->why);
+  CHECK(flushed->why);
+  CHECK(transitions.explains.empty());
+}
+
+// -- a suspend of what this WORKSPACE does not hold yet ------------------------------
+
+SCENARIO("the first suspend of a WORKSPACE takes up the guest that it quiesces or flushes") {
+  const auto asked = suspend_spec{true, true};
+  const auto first = ask<workspace_view>(me, atom::suspend_v, asked, minute);
+  const auto joined = ask<workspace_view>(me, atom::suspend_v, asked, minute);
+  CHECK_EQ(transitions.log, std::vector<std::string>({"take_up"}));
+  CHECK(transitions.take_ups.at(0).until == deadline(time, minute));
+  transitions.take_ups[0].to({running(), workspace::done{}});
+  sched.run();
+  REQUIRE_EQ(transitions.suspends.size(), 1u);
+  CHECK(transitions.suspends[0].before.at == workspace::state::running);
+  CHECK(transitions.suspends[0].how.quiesce);
+  transitions.suspends[0].to({suspended(), workspace::done{}});
+  sched.run();
+  CHECK(first->value);
+  CHECK(joined->value);
+}
+
+SCENARIO("a suspend that asks nothing of the guest looks for none") {
+  ask<workspace_view>(me, atom::suspend_v, suspend_spec{false, false}, minute);
+  CHECK_EQ(transitions.log, std::vector<std::string>({"suspend"}));
+}
+
+SCENARIO("where the guest is not found a quiescing suspend is refused, and a flushing one goes on and says so") {
+  const auto no = workspace::no_pod{"namzu-ws-desk", "none"};
+  const auto quiescing = ask<workspace_view>(me, atom::suspend_v, suspend_spec{true, true}, minute);
+  workspace::refuse(transitions.take_ups.at(0), {}, no);
+  sched.run();
+  REQUIRE(quiescing->why);
+  CHECK_EQ(quiescing->why->reason, "NoPod");
+  CHECK(transitions.suspends.empty());
+  CHECK(warnings.empty());
+  const auto flushing = ask<workspace_view>(me, atom::suspend_v, suspend_spec{}, minute);
+  REQUIRE_EQ(transitions.take_ups.size(), 2u);
+  CHECK(transitions.take_ups[1].until == deadline(time, 10s));
+  workspace::refuse(transitions.take_ups[1], {}, no);
+  sched.run();
+  CHECK(!flushing->why);
+  REQUIRE_EQ(transitions.suspends.size(), 1u);
+  CHECK_EQ(transitions.take_ups.size(), 2u);
+  REQUIRE_EQ(warnings.size(), 1u);
+  CHECK_NE(warnings[0].find("without a flush"), std::string::npos);
+}
+
 SCENARIO("a stop withdraws the questions that the guest has, and ends after their answers") {
   open();
   const auto asked = put(sessions_question{});

@@ -40,7 +40,7 @@ node_actor make_node_over(actor_fixture& x, actor_world& on) {
 struct asked : watched, actor_fixture {
   asked() {
     world.watches = &port;
-    world.first_epoch = first;
+    world.stamps = stamping{first, true};
     node = make_node_over(*this, world);
   }
   void tell(k8s::watch_news x) {
@@ -68,7 +68,7 @@ struct sent : watched, whole_fixture {
   sent() : whole_fixture(desk::host::fenced, desk::api_server::with_uids) {
     host.on.how.term = 1;
     on.watches = &port;
-    on.first_epoch = first;
+    on.stamps = stamping{first, true};
     node = make_node_over(*this, on);
   }
   /// The watch shows the Sandbox as it stands.
@@ -193,56 +193,64 @@ SCENARIO("a node whose writes carry no epoch stamps nothing") {
   CHECK(x.transitions.log.empty());
 }
 
+SCENARIO("a node that stands alone stamps only what lives on it") {
+  struct alone : watched, actor_fixture {};
+  alone x;
+  x.world.watches = &x.port;
+  x.world.stamps = stamping{};
+  auto node = make_node_over(x, x.world);
+  x.port.starts.at(0).tell(k8s::watch_listed{{told("namzu-ws-a", std::nullopt), told("namzu-ws-b", "0")}, "7"});
+  x.sched.run();
+  CHECK(x.transitions.log.empty());
+  x.ask<opened_view>(node, atom::open_v, "a"s, open_spec{}, minute);
+  x.transitions.opens.at(0).to({x.running(), workspace::opened{}});
+  x.sched.run();
+  x.port.starts[0].tell(k8s::watch_told{k8s::watch_event::kind::modified, told("namzu-ws-a", std::nullopt, 8)});
+  x.port.starts[0].tell(k8s::watch_told{k8s::watch_event::kind::modified, told("namzu-ws-b", "0", 9)});
+  x.sched.run();
+  CHECK_EQ(x.transitions.log, (strings{"open", "stamp"}));
+}
+
 BEGIN_FIXTURE_SCOPE(sent)
 
-// [W 294] what is idle, what is used, and what appears
-SCENARIO("each Sandbox of a node is stamped before it is served, in the background or by its first use") {
-  using workspace::test::desk_cluster;
-  GIVEN("an idle one of an earlier term") {
-    host.cluster.stand("Suspended", "7");
-    WHEN("the node learns what there is") {
-      list();
-      THEN("it is stamped and left asleep, and nobody is told") {
-        CHECK_JSON(host.bodies(), (std::vector<nlohmann::json>{stamp_over("7", first)}));
-        CHECK_EQ(host.requests(), (strings{"GET SB", "PATCH SB json"}));
-        CHECK_EQ(host.cluster.mode(), "Suspended");
-        CHECK(host.guest.calls.empty());
-        CHECK(warned.empty());
-      }
-    }
-  }
-  GIVEN("one of an earlier term that runs, of which the node has not learnt") {
-    host.cluster.stand("Running", "7");
-    auto stamped_when_probed = std::optional<std::string>{};
-    host.guest.on_execute = [&, probe = host.guest.on_execute](const workspace::test::guest_call& x) {
-      stamped_when_probed = host.cluster.annotation("holder-epoch");
-      return probe(x);
-    };
-    WHEN("it is used") {
-      auto sink = keep(sys.spawn(logging_sink, std::make_shared<sink_log>()));
-      run_spec run;
-      run.program = "true";
-      auto got = settled<call_actor>(atom::call_v, "desk"s, call_spec{run}, sink, minute);
-      THEN("it carries the epoch before its guest is asked anything") {
-        REQUIRE(got->value);
-        CHECK_EQ(stamped_when_probed, std::to_string(first));
-        CHECK_JSON(host.api.sent("PATCH").at(0).body, stamp_over("7", first));
-      }
-    }
-  }
-  GIVEN("a node that has learnt of nothing") {
-    list();
-    WHEN("one with a lower epoch appears") {
-      host.cluster.stand("Running", "7");
-      tell();
-      THEN("it is stamped, and that is said") {
-        CHECK_JSON(host.bodies(), (std::vector<nlohmann::json>{stamp_over("7", first)}));
-        REQUIRE_EQ(warned.size(), 1u);
-        CHECK(warned[0].find("desk") != std::string::npos);
-        CHECK_EQ(host.cluster.mode(), "Running");
-      }
-    }
-  }
+// [W 294] one that is idle
+SCENARIO("an idle Sandbox of an earlier term is stamped in the background and left asleep") {
+  host.cluster.stand("Suspended", "7");
+  list();
+  CHECK_JSON(host.bodies(), (std::vector<nlohmann::json>{stamp_over("7", first)}));
+  CHECK_EQ(host.requests(), (strings{"GET SB", "PATCH SB json"}));
+  CHECK_EQ(host.cluster.mode(), "Suspended");
+  CHECK(host.guest.calls.empty());
+  CHECK(warned.empty());
+}
+
+// [W 294] one that is used before the node has learnt of it
+SCENARIO("a Sandbox of an earlier term is stamped before its guest is asked anything") {
+  host.cluster.stand("Running", "7");
+  auto stamped_when_asked = std::optional<std::string>{};
+  host.guest.on_execute = [&, probe = host.guest.on_execute](const workspace::test::guest_call& x) {
+    if (!stamped_when_asked)
+      stamped_when_asked = host.cluster.annotation("holder-epoch");
+    return probe(x);
+  };
+  auto sink = keep(sys.spawn(logging_sink, std::make_shared<sink_log>()));
+  run_spec run;
+  run.program = "true";
+  const auto got = settled<call_actor>(atom::call_v, "desk"s, call_spec{run}, sink, minute);
+  REQUIRE(got->value);
+  CHECK_EQ(stamped_when_asked, std::to_string(first));
+  CHECK_JSON(host.bodies(), (std::vector<nlohmann::json>{stamp_over("7", first)}));
+}
+
+// [W 294] one that appears later
+SCENARIO("a Sandbox that appears with a lower epoch is stamped, and that is said") {
+  list();
+  host.cluster.stand("Running", "7");
+  tell();
+  CHECK_JSON(host.bodies(), (std::vector<nlohmann::json>{stamp_over("7", first)}));
+  REQUIRE_EQ(warned.size(), 1u);
+  CHECK(warned[0].find("desk") != std::string::npos);
+  CHECK_EQ(host.cluster.mode(), "Running");
 }
 
 // [W 291] an epoch that this host had stamped is gone

@@ -151,8 +151,9 @@ SCENARIO("whatever is asked of a suspended workspace's guest is refused at admis
   auto sink = keep(sys.spawn(logging_sink, std::make_shared<sink_log>()));
   run_spec run;
   run.program = "true";
-  for (const auto& what :
-       {call_spec{run}, call_spec{read_spec{"/a", {}, {}}}, call_spec{write_spec{"/a", {}}}, call_spec{walk_spec{"/"}}}) {
+  walk_spec walk;
+  walk.root = "/";
+  for (const auto& what : {call_spec{run}, call_spec{read_spec{"/a", {}, {}}}, call_spec{write_spec{"/a", {}}}, call_spec{walk}}) {
     const auto got = settled<call_actor>(atom::call_v, what, sink, minute);
     REQUIRE(got->why);
     CHECK_EQ(got->why->reason, "WorkspaceSuspended");

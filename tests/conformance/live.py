@@ -28,10 +28,10 @@ class Server:
         self.name, self.token, self.where = name, token, urllib.parse.urlsplit(url)
         self.context = ssl.create_default_context(cadata=authority)
 
-    def open(self, method, target, body="", kind="", accept="application/json", token=ADMIN, bound=30):
+    def open(self, method, target, body="", kind="", accept="application/json", token=ADMIN, bound=30, agent=AGENT):
         """The connection and the answer whose body is still to be read."""
         connection = http.client.HTTPSConnection(self.where.hostname, self.where.port, timeout=bound, context=self.context)
-        headers = {"User-Agent": AGENT, "Accept": accept}
+        headers = {"User-Agent": agent, "Accept": accept}
         if kind:
             headers["Content-Type"] = kind
         if token:
@@ -128,7 +128,6 @@ class Watch:
 # What no two servers say alike. Times and uids are taken wherever they stand, in messages, too. A controller compares the hash of a
 # template's content with its own only.
 VOLATILE = ("resourceVersion", "continue", "agents.x-k8s.io/sandbox-pod-template-hash", "agents.x-k8s.io/sandbox-template-hash")
-LEFT_OUT = ("managedFields",)
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 OLD = re.compile(r"(too old resource version: \d+ \()\d+\)")
@@ -138,7 +137,9 @@ VERSION = re.compile(r'(\\?"resourceVersion\\?":\\?")\d+')
 def comparable(value, name_of_uid=lambda uid: "<uid>"):
     """`value` without what differs from run to run. `name_of_uid` says what stands for a uid."""
     if isinstance(value, dict):
-        return {k: f"<{k}>" if k in VOLATILE and v else comparable(v, name_of_uid) for k, v in value.items() if k not in LEFT_OUT}
+        out = {k: f"<{k}>" if k in VOLATILE and v else comparable(v, name_of_uid) for k, v in value.items()}
+        # They stand in the order of their times.
+        return {k: sorted(v, key=lambda x: json.dumps(x, sort_keys=True)) if k == "managedFields" and v else v for k, v in out.items()}
     if isinstance(value, list):
         return [comparable(x, name_of_uid) for x in value]
     if not isinstance(value, str):

@@ -73,9 +73,10 @@ public:
     const user_info who = user == "root" ? user_info{"root", {"system:masters", "system:authenticated"}} : user_info{user};
     if (gate_)
       gate_->catch_up();
-    auto out =
-      serve(objects_, {text_at(what, {"method"}), text_at(what, {"target"}), text_at(what, {"type"}), text_at(what, {"accept"}), body, who},
-            gate_ ? &*gate_ : nullptr, now_);
+    auto out = serve(
+      objects_,
+      {text_at(what, {"method"}), text_at(what, {"target"}), text_at(what, {"type"}), text_at(what, {"accept"}), body, who, "recorder/1.0"},
+      gate_ ? &*gate_ : nullptr, now_);
     if (gate_)
       gate_->catch_up();
     return out;
@@ -136,11 +137,15 @@ json events(const std::string& lines) {
 /// How the answer differs from the recorded one; empty: it does not. `status` gets what it was, unless it is a watch.
 std::string difference(const json& all, const json& one, std::optional<unsigned>& status) {
   scene there{all, one};
+  for (const auto& name : one.value("after", std::vector<std::string>{}))
+    for (const auto& x : all.at("cases"))
+      if (text_at(x, {"case"}) == name)
+        there.ask(x, "root");
   for (const auto& x : one.value("before", json::array()))
     if (auto got = there.ask(x, "root"); std::get<api_answer>(got).status >= 300)
       return "cannot set up: " + std::get<api_answer>(got).body;
   auto got = there.ask(one, text_at(one, {"user"}));
-  const bool versions = !one.contains("before") && !one.contains("while");
+  const bool versions = !one.contains("before") && !one.contains("while") && !one.contains("after");
   const auto wanted = comparable(one.at("answer"), versions);
   if (auto* start = std::get_if<watch_start>(&got)) {
     const auto told = comparable(events(there.follow(std::move(*start), one.value("while", json::array()))), versions);

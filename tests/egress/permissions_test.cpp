@@ -1,7 +1,9 @@
 #define CAF_SUITE permissions
 
 #include "egress/flows/ingress.hpp"
+#include "egress/translate.hpp"
 #include "embedded/rbac.hpp"
+#include "k8s/paths.hpp"
 #include "k8s/permissions.hpp"
 #include "tests/egress/grants.hpp"
 #include "tests/workspace/desk.hpp"
@@ -153,6 +155,27 @@ SCENARIO("the verbs of a workspace ask for no right that the wider role lacks") 
   const auto asked = rights_of(x.api.calls);
   CHECK_EQ(asked.size(), 7u);
   CHECK(std::ranges::includes(rights_of(k8s::host_permissions), asked));
+}
+
+SCENARIO("the proofs of an open ask for no right that the roles for per-sandbox egress lack") {
+  auto cluster = grant_cluster{};
+  auto x = workspace::test::desk{workspace::test::desk::host::fenced, workspace::test::desk::api_server::with_uids};
+  x.on.how.ingress = {};
+  x.on.how.egress = egress_config{};
+  x.on.how.egress->engine = policy_engine::cilium;
+  x.on.how.egress->per_sandbox = per_sandbox_egress{"namzu-per-sandbox-egress"};
+  // The namespace is part of what the shipped fence says.
+  x.on.how.name_space = "namzu-sandboxes";
+  x.api.handle([&](const k8s::call& what) { return cluster.answer(what); });
+  const auto named = translate(*x.on.how.egress, {"namzu-sandboxes", "tpl"});
+  cluster.objects[named->path()] = named->manifest;
+  cluster.objects[k8s::template_path("namzu-sandboxes", "tpl")] = x.cluster.the_template;
+  const auto got = x.open();
+  CHECK_EQ(workspace::reason_of(got.answer.error()), "IngressPolicy");
+  const auto asked = rights_of(x.api.calls);
+  CHECK_EQ(asked.size(), 6u);
+  auto granted = together(k8s::host_permissions, k8s::fence_permissions);
+  CHECK(std::ranges::includes(granted, asked));
 }
 
 // [E 310]

@@ -300,7 +300,7 @@ SCENARIO("what is not served is refused as the API refuses it") {
   CHECK_EQ(c.ask("DELETE", "/api/v1/namespaces/default").status, 403u);
   CHECK_EQ(c.ask("GET", boxes + "/a/scale").status, 404u);
   CHECK_EQ(c.ask("GET", pods + "/a/log").status, 404u);
-  CHECK_EQ(c.ask("PATCH", boxes + "/a", "{}", "application/apply-patch+yaml").status, 415u);
+  CHECK_EQ(c.ask("PATCH", boxes + "/a", "{}", "application/apply-patch+cbor").status, 415u);
   CHECK_EQ(c.ask("DELETE", boxes + "/a", R"({"propagationPolicy":"Sideways"})", "application/json").status, 422u);
   CHECK_EQ(c.ask("POST", pods + "/a/eviction", "{}", "application/json").status, 404u);
   CHECK_EQ(c.ask("POST", pods + "/a/exec?command=ls").status, 404u);
@@ -316,7 +316,7 @@ SCENARIO("what is not served is refused as the API refuses it") {
 SCENARIO("a client finds out what is served") {
   cluster c;
   CHECK(c.ask("GET", "/api").body["versions"] == json::array({"v1"}));
-  CHECK_EQ(c.ask("GET", "/apis").body["groups"].size(), 9u);
+  CHECK_EQ(c.ask("GET", "/apis").body["groups"].size(), 10u);
   CHECK(c.ask("GET", "/apis/agents.x-k8s.io").body["preferredVersion"]["version"] == "v1beta1");
   const auto kinds = c.ask("GET", "/apis/agents.x-k8s.io/v1beta1").body;
   CHECK(kinds["kind"] == "APIResourceList");
@@ -328,7 +328,12 @@ SCENARIO("a client finds out what is served") {
   REQUIRE(index.contains("apis/agents.x-k8s.io/v1beta1"));
   const auto document = c.ask("GET", text_at(index["apis/agents.x-k8s.io/v1beta1"], {"serverRelativeURL"})).body;
   const auto& patch = document["paths"]["/apis/agents.x-k8s.io/v1beta1/namespaces/{namespace}/sandboxes/{name}"]["patch"];
-  CHECK(patch["parameters"][1]["name"] == "fieldValidation");
+  CHECK(patch["parameters"][2]["name"] == "fieldValidation");
+  const auto& schemas = document["components"]["schemas"];
+  CHECK(schemas["agents.x-k8s.io.v1beta1.Sandbox"]["properties"]["spec"]["properties"]["operatingMode"]["type"] == "string");
+  CHECK(schemas["ObjectMeta"]["properties"]["ownerReferences"]["items"]["allOf"][0]["$ref"] == "#/components/schemas/OwnerReference");
+  CHECK(schemas.contains("OwnerReference"));
+  CHECK(!schemas.contains("PodSpec"));
   CHECK_EQ(c.ask("GET", "/openapi/v3/apis/none/v1").status, 404u);
 }
 

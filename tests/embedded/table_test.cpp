@@ -94,13 +94,15 @@ SCENARIO("every kind that is kept has columns, and rows of as many cells") {
   for (const auto& kind : served_kinds()) {
     if (kind.asks)
       continue;
-    const auto row = table_row(kind, bare, {}, {});
+    const auto row = table_row(kind, bare, bare, {}, {});
     CHECK_EQ(row["cells"].size(), columns_of(kind).size());
   }
 }
 
 SCENARIO("a pod's row tells why it does not run") {
-  const auto status = [](const json& pod) { return table_row(*find_kind("", "v1", "pods"), pod, {}, {})["cells"][2].get<std::string>(); };
+  const auto status = [](const json& pod) {
+    return table_row(*find_kind("", "v1", "pods"), pod, pod, {}, {})["cells"][2].get<std::string>();
+  };
   const auto with = [](const json& state) {
     return json{{"spec", {{"containers", {{{"name", "c"}}}}}},
                 {"status", {{"phase", "Running"}, {"containerStatuses", {{{"name", "c"}, {"state", state}, {"restartCount", 2}}}}}}};

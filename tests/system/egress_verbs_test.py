@@ -107,6 +107,12 @@ spec:
     - Egress
 """)
 
+    # [C 18]
+    def test_a_narrowing_of_nothing_changes_nothing(self):
+        plain = {"engine": "cilium", "policy": {"kind": "static", "allowedHosts": ["git.example.com", ".example.org"]}}
+        off = {**plain, "ciliumNarrowing": {"hostPorts": {}, "dnsNames": False, "tlsServerNames": False, "tlsPorts": [8443]}}
+        self.assertEqual(self.render(json.dumps(off)), self.render(json.dumps(plain)))
+
     def test_json_is_one_document_whatever_there_is(self):
         one = json.loads(self.render(HOSTS, "-o", "json", "--name", "other"))
         self.assertEqual((one["kind"], one["metadata"]["name"]), ("CiliumNetworkPolicy", "other"))

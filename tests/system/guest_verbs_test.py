@@ -126,6 +126,41 @@ class GuestVerbs(SystemTest):
         self.assertEqual(watching.returncode, 128 + signal.SIGINT)
         self.assertEqual(self.good(self.node.run("cancel", "desk", execution)), b"ended\n")  # it was running still
 
+    # -- verbs that a person is asked about, or that go by what runs ------------------------------------------------------
+
+    def test_a_delete_is_asked_about_on_a_terminal(self):
+        words = [*self.client, "rm", "lamp", "--delete-disk"]
+        self.good(self.node.run("open", "lamp"))
+        for said in ("n", "", "yep"):
+            with Terminal(*words) as screen:
+                screen.until(rb"lamp.*\[y/N\] ")
+                screen.type(said + "\r")
+                self.assertEqual(screen.end(), 3)
+                self.assertRegex(screen.read, rb"paddock: NotConfirmed: nothing was deleted\r\n")
+        self.assertEqual(self.node.run("get", "lamp").returncode, 0)
+        with Terminal(*words) as screen:
+            screen.until(rb"\[y/N\] ")
+            screen.type("y\r")
+            self.assertEqual(screen.end(), 0)
+        self.good(self.node.run("open", "lamp"))
+        with Terminal(*words, "--yes") as screen:
+            self.assertEqual(screen.end(), 0)
+            self.assertNotIn(b"[y/N]", screen.read)
+        self.assertEqual(self.node.run("get", "lamp").returncode, 5)
+
+    def test_an_error_on_a_terminal_says_what_to_do(self):
+        with Terminal(*self.client, "get", "nobody") as screen:
+            self.assertEqual(screen.end(), 5)
+            self.assertRegex(screen.read, rb"paddock: AlreadyGone: .*\r\n.*`ls`.*\r\n")
+
+    def test_a_suspend_only_if_idle_leaves_what_runs(self):
+        self.good(self.node.run("open", "busy"))
+        running = self.good(self.node.run("exec", "busy", "--detach", "--", "sleep", "1000")).decode().strip()
+        self.refused(self.node.run("suspend", "busy", "--only-if-idle"), 3, "QuiesceUnconfirmed")
+        self.assertEqual(self.node.json("get", "busy")["operatingMode"], "Running")
+        self.assertEqual(self.good(self.node.run("cancel", "busy", running)), b"ended\n")
+        self.assertEqual(self.good(self.node.run("suspend", "busy", "--only-if-idle")), b"suspended\n")
+
     # -- terminals ---------------------------------------------------------------------------------------------------------
 
     def test_a_shell_is_a_terminal(self):

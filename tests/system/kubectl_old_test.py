@@ -33,6 +33,25 @@ class OldKubectl(kubectl_test.Kubectl):
         self.assertIn("doesn't support dry-run", self.k("diff", "-f", "-", stdin=kubectl_test.CONFIG % "red", fails=True))
         self.assertIn("doesn't support dry-run", self.k("apply", "--dry-run=server", "-f", "-", stdin=kubectl_test.CONFIG % "red", fails=True))
 
+    # It shows them always.
+    def test_managers_are_shown_where_that_is_asked_for(self):
+        self.k("create", "configmap", "c", "--from-literal=a=b")
+        self.assertIn("manager: kubectl-create", self.k("get", "configmap", "c", "-o", "yaml"))
+
+    # It leaves its own entry where it is.
+    def test_apply_by_the_server_takes_over_from_kubectl(self):
+        self.k("apply", "-f", "-", stdin=kubectl_test.CONFIG % "red")
+        self.k("apply", "--server-side", "-f", "-", stdin=kubectl_test.CONFIG % "blue")
+        self.assertEqual(self.read("configmap", "settings")["data"], {"colour": "blue"})
+
+    # It explains from /openapi/v2, and checks fields by it.
+    def test_explain(self):
+        self.k("explain", "sandbox.spec", fails=True)
+
+    def test_fields_are_checked_before_anything_is_made(self):
+        wrong = kubectl_test.SANDBOX.replace("{name: main,", "{nonsense: 1, name: main,")
+        self.assertIn("Warning: unknown field", self.k("create", "-f", "-", stdin=wrong))
+
 
 if __name__ == "__main__":
     unittest.main()

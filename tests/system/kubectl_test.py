@@ -171,6 +171,9 @@ class Kubectl(unittest.TestCase):
     def test_diff_and_dry_run(self):
         self.k("apply", "-f", "-", stdin=CONFIG % "blue")
         self.assertIn("colour: blue", self.k("diff", "-f", "-", stdin=CONFIG % "red", code=1).replace("-  ", "").replace("+  ", ""))
+        self.k("apply", "-f", "-", stdin=SANDBOX)
+        self.assertIn("+  shutdownPolicy: Delete", self.k("diff", "-f", "-", stdin=SANDBOX + "  shutdownPolicy: Delete\n", code=1))
+        self.k("diff", "-f", "-", stdin=SANDBOX)
         self.assertIn("dry run", self.k("apply", "--dry-run=server", "-f", "-", stdin=CONFIG % "green"))
         self.assertEqual(self.read("configmap", "settings")["data"], {"colour": "blue"})
 
@@ -267,6 +270,74 @@ class Kubectl(unittest.TestCase):
         self.assertIn("hello", self.k("get", "events"))
         self.assertIn("hello", self.k("describe", "configmap", "c"))
 
+    def test_what_happens_to_a_pod_is_told_in_events(self):
+        self.k("create", "-f", "-", stdin=SANDBOX)
+        self.k("wait", "--for=condition=Ready", "sandbox/box", "--timeout=30s")
+        started = "reason=Started,involvedObject.name=box"
+        wait_for("the event", lambda: "Started" in self.k("get", "events", "--field-selector", started))
+        self.assertRegex(self.k("describe", "pod", "box"), r"Events:(?s:.*)Scheduled .*default-scheduler +Successfully assigned(?s:.*)Started .*kubelet")
+        if self.newer:
+            self.assertRegex(self.k("events", "--for", "pod/box"), "Normal +Scheduled +Pod/box +Successfully assigned .*/box to ")
+        self.assertIn("Started", self.k("get", "events.events.k8s.io", "-o", "jsonpath={.items[*].reason}"))
+        self.k("delete", "sandbox", "box")
+        self.gone("pod/box")
+        wait_for("the event", lambda: "Stopping container main" in self.k("get", "events"))
+
+    def test_what_keeps_a_pod_or_a_claim_waiting_is_told_in_events(self):
+        self.k("create", "-f", "-", stdin=POD.replace("restartPolicy", "nodeSelector: {no: such}\n  restartPolicy"))
+        self.k("create", "-f", "-", stdin="""
+apiVersion: extensions.agents.x-k8s.io/v1beta1
+kind: SandboxClaim
+metadata: {name: claim}
+spec: {warmPoolRef: {name: none}}
+""")
+        wait_for("the events", lambda: {"FailedScheduling", "WarmPoolNotFound"} <= set(
+            self.k("get", "events", "-o", "jsonpath={.items[*].reason}").split()))
+        self.assertIn('SandboxWarmPool "none" not found', self.k("describe", "sandboxclaim", "claim"))
+
+    # -- who has set what -------------------------------------------------------------------------------------------------
+
+    def test_managers_are_shown_where_that_is_asked_for(self):
+        self.k("create", "configmap", "c", "--from-literal=a=b")
+        self.assertNotIn("managedFields", self.k("get", "configmap", "c", "-o", "yaml"))
+        shown = self.k("get", "configmap", "c", "-o", "yaml", "--show-managed-fields")
+        self.assertIn("manager: kubectl-create", shown)
+        self.assertIn("f:a: {}", shown)
+
+    def test_apply_by_the_server(self):
+        apply = lambda text, *more, **how: self.k("apply", "--server-side", *more, "-f", "-", stdin=text, **how)  # noqa: E731
+        self.assertEqual(apply(CONFIG % "red"), "configmap/settings serverside-applied")
+        refused = apply(CONFIG % "blue", "--field-manager=other", fails=True)
+        self.assertIn('conflict with "kubectl": .data.colour', refused)
+        apply(CONFIG % "blue", "--field-manager=other", "--force-conflicts")
+        self.assertEqual(self.read("configmap", "settings")["data"], {"colour": "blue"})
+        apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n", "--field-manager=other")
+        self.assertNotIn("data", self.read("configmap", "settings"))
+        self.assertEqual(apply(SANDBOX), "sandbox.agents.x-k8s.io/box serverside-applied")
+        self.assertIn("field not declared in schema", apply(SANDBOX.replace("{name: main,", "{nonsense: 1, name: main,"), fails=True))
+
+    def test_apply_by_the_server_takes_over_from_kubectl(self):
+        self.k("apply", "-f", "-", stdin=CONFIG % "red")
+        self.k("apply", "--server-side", "-f", "-", stdin=CONFIG % "blue")
+        managers = {x["manager"] for x in json.loads(self.k("get", "configmap", "settings", "-o", "json", "--show-managed-fields"))
+                    ["metadata"]["managedFields"]}
+        self.assertEqual(managers, {"kubectl", "kubectl-last-applied"})
+        self.assertEqual(self.read("configmap", "settings")["data"], {"colour": "blue"})
+
+    def test_explain(self):
+        spec = self.k("explain", "sandbox.spec")
+        self.assertIn("enum: Running, Suspended", spec)
+        self.assertRegex(spec, r"podTemplate\t<Object> -required-")
+        self.assertRegex(self.k("explain", "pod.spec.containers"), r"name\t<string> -required-")
+        self.assertRegex(self.k("explain", "pod.spec.containers.resources.limits"), r"FIELD: limits <map\[string\]Quantity>")
+        self.assertIn("regarding", self.k("explain", "events", "--api-version=events.k8s.io/v1"))
+        self.assertIn('field "nonsense" does not exist', self.k("explain", "pod.nonsense", fails=True))
+
+    def test_fields_are_checked_before_anything_is_made(self):
+        wrong = SANDBOX.replace("{name: main,", "{nonsense: 1, name: main,")
+        self.assertIn('unknown field "spec.podTemplate.spec.containers[0].nonsense"', self.k("create", "--validate=strict", "-f", "-", stdin=wrong, fails=True))
+        self.assertIn("Warning: unknown field", self.k("create", "--validate=warn", "-f", "-", stdin=wrong))
+
     # -- refusals -----------------------------------------------------------------------------------------------------
 
     def test_what_is_wrong_is_told(self):
@@ -278,7 +349,6 @@ class Kubectl(unittest.TestCase):
         self.assertIn("doesn't have a resource type", self.k("get", "deployments", fails=True))
 
     def test_what_is_not_served_says_so(self):
-        self.assertIn("unknown format", self.k("apply", "--server-side", "-f", "-", stdin=CONFIG % "red", fails=True))
         self.k("exec", "none", "--", "ls", fails=True)
         self.assertIn("not allow this method", self.k("delete", "crd", "sandboxes.agents.x-k8s.io", fails=True))
 

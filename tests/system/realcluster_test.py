@@ -8,6 +8,7 @@ from real_api import api
 
 SANDBOXES = "/apis/agents.x-k8s.io/v1beta1/namespaces/default/sandboxes"
 TEMPLATES = "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/default/sandboxtemplates"
+POLICIES = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
 PODS = "/api/v1/namespaces/default/pods"
 POD_SPEC = {"containers": [{"name": "agent", "image": "none", "ports": [{"containerPort": 1024}],
                             "volumeDevices": [{"name": "workspace", "devicePath": "/dev/workspace"}]}],
@@ -148,6 +149,33 @@ class RealCluster(SystemTest):
         wait_for("it is stamped again", lambda: epoch() is not None)
         self.assertEqual(int(epoch()), mended)
         self.assertEqual(node.json("resume", "desk")["origin"], "adopted-running")
+
+    def test_egress_is_proved_before_anything_is_made(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "egress.yaml").write_text("policy: {kind: deny-all}\n")
+        config = folder / "bounded.yaml"
+        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\n"
+                          f"egress: {folder}/egress.yaml\nready-timeout: 20s\n")
+        if api("GET", f"{TEMPLATES}/default") is None:
+            api("POST", TEMPLATES, TEMPLATE)
+        rendered = subprocess.run([BIN / "paddock", "egress", "render", "--egress", folder / "egress.yaml", "--namespace", "default",
+                                   "--template", "default", "-o", "json"], capture_output=True, timeout=BOUND, check=True).stdout
+        closed = {"podSelector": {}, "policyTypes": ["Ingress"]}
+        wide = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{}]}
+        with Node(config=config) as node:
+            self.refused(node.run("open", "bounded"), 3, "EgressPolicyNotApplied")
+            api("POST", POLICIES, json.loads(rendered))
+            self.refused(node.run("open", "bounded"), 3, "IngressPolicy")
+            for name, spec in (("closed", closed), ("wide", wide)):
+                api("POST", POLICIES, {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": name}, "spec": spec})
+            self.refused(node.run("open", "bounded"), 3, "EgressPolicyUnion")
+            self.assertIsNone(api("GET", f"{SANDBOXES}/namzu-ws-bounded"))
+            api("DELETE", f"{POLICIES}/wide")
+            self.controller.begin()
+            self.assertEqual(node.json("open", "bounded")["origin"], "created")
+            self.good(node.run("suspend", "bounded"))
+            self.good(node.run("rm", "bounded", "--delete-disk"))
+        self.assertIsNone(self.controller.failure)
 
     def test_a_token_without_rights(self):
         config = pathlib.Path(self.folder.name) / "nobody.yaml"

@@ -316,6 +316,9 @@ SCENARIO("what carries an epoch of this host or of a later one is not stamped, a
   x.cluster.stand("Suspended");
   x.on.how.fenced = false;
   CHECK(!x.stamp({}).answer->written);
+  x.on.how.fenced = true;
+  x.on.how.term = 0; // it stands alone, and has taken nobody's place
+  CHECK(!x.stamp({}).answer->written);
   CHECK_EQ(x.sent("PATCH"), 0u);
   x.cluster.sandbox.reset();
   CHECK(api_failed_with<k8s::already_gone>(x.stamp({})) != nullptr);

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
 #include <set>
 
 using namespace paddock;
@@ -110,6 +112,21 @@ SCENARIO("the list of reasons is exactly what the failures give") {
   for (const auto& x : one_of_each())
     alternatives.insert(x.index());
   CHECK_EQ(alternatives.size(), std::variant_size_v<failure>);
+}
+
+SCENARIO("the page of errors has the exit code of every failure") {
+  auto codes = std::map<std::string, std::string>{};
+  auto in = std::ifstream{PADDOCK_ERRORS_PAGE};
+  for (auto line = std::string{}; std::getline(in, line);) {
+    const auto bar = line.find(" | ");
+    if (line.starts_with("| ") && bar != std::string::npos)
+      codes[line.substr(2, bar - 2)] = ", " + line.substr(bar + 3, line.find(" | ", bar + 3) - bar - 3) + ",";
+  }
+  for (const auto& x : one_of_each()) {
+    const auto code = std::to_string(static_cast<int>(kind_of(x)) + 1);
+    if (codes[reason_of(x)].find(", " + code + ",") == std::string::npos)
+      FAIL(reason_of(x) << " ends with " << code << ", which docs/errors.md does not say");
+  }
 }
 
 SCENARIO("no text and no field of a failure carries a pod uid") {

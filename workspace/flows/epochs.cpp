@@ -75,6 +75,16 @@ asio::awaitable<transition<done>> reset_steps(world& on, id which, epoch_reset w
 
 // -- stamping ----------------------------------------------------------------
 
+/// What a stamp is written over when it is lower: what this holder has written, or as the owner of a shard the first of its term. A host
+/// that stands alone and holds nothing stamps nothing.
+std::optional<std::uint64_t> stamps_below(const settings& how, const session& held) {
+  if (!how.fenced)
+    return std::nullopt;
+  if (held.stamped)
+    return held.epoch;
+  return how.term == 0 ? std::nullopt : std::optional{k8s::first_of(how.epochs())};
+}
+
 asio::awaitable<transition<stamped>> stamp_steps(world& on, id which, session before, deadline until) {
   auto usable = check(on.how);
   if (!usable)
@@ -84,7 +94,8 @@ asio::awaitable<transition<stamped>> stamp_steps(world& on, id which, session be
     co_return end_with<stamped>(std::move(before), failure{object.error()});
   const auto stored = k8s::read_fence(*object);
   auto found = stamped{false, stored.annotation};
-  if (!on.how.fenced || !template_of(*object) || !k8s::needs_stamp(stored, before.epoch.value_or(k8s::first_of(on.how.epochs()))))
+  const auto below = stamps_below(on.how, before);
+  if (!below || !template_of(*object) || !k8s::needs_stamp(stored, *below))
     co_return transition<stamped>{std::move(before), std::move(found)};
   // A lost epoch is not taken for that of a newer holder here: to put it back is what this verb is for ([W] P11).
   auto now = before;
