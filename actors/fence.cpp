@@ -6,7 +6,8 @@
 
 namespace paddock {
 
-fence_state::fence_state(fence_actor::pointer self, actor_world& world, const caf::actor& session) : self_(self), world_(world) {
+fence_state::fence_state(fence_actor::pointer self, actor_world& world, const caf::actor& session, bool proved) :
+  self_(self), world_(world), proved_(proved) {
   self_->monitor(session);
 }
 

@@ -13,8 +13,8 @@ namespace paddock {
 class fence_state {
 public:
   static inline const char* name = "paddock.fence";
-  /// It ends when `session` does. @pre `world.fences` is there
-  fence_state(fence_actor::pointer self, actor_world& world, const caf::actor& session);
+  /// It ends when `session` does. `proved`: whoever began the session has proved the fence for it. @pre `world.fences` is there
+  fence_state(fence_actor::pointer self, actor_world& world, const caf::actor& session, bool proved = false);
   ~fence_state();
   fence_state(const fence_state&) = delete;
   fence_state& operator=(const fence_state&) = delete;
@@ -28,7 +28,7 @@ private:
 
   fence_actor::pointer self_;
   actor_world& world_;
-  bool proved_ = false;
+  bool proved_;
   std::optional<egress::ticket> under_way_;
   callers waiting_;
 };

@@ -60,6 +60,9 @@ node_actor::behavior_type node_state::make_behavior() {
     [this](atom::pin, std::string& which, pin_spec& what) {
       return pass<pinned_guest_actor>(std::move(which), atom::pin_v, std::move(what));
     },
+    [this](atom::policy, std::string& which, policy_request& what, caf::timespan budget) {
+      return pass<policy_view>(std::move(which), atom::policy_v, std::move(what), budget);
+    },
     [this](atom::stop) -> caf::result<void> {
       // A client of another process has no say in the life of this one.
       if (const auto& from = self_->current_sender(); from && from->node() != self_->node())

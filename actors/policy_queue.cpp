@@ -52,6 +52,7 @@ policy_queue_actor::behavior_type policy_queue_state::make_behavior() {
     [this](atom::allow, const policy_spec& what, caf::timespan budget) { return allow(what, budget); },
     [this](atom::check, caf::timespan budget) { return check(budget); },
     [this](atom::moved, const fence_actor& to) { how_.fence = to; },
+    [this](atom::moved, egress::label_map& pod_labels) { how_.pod_labels = std::move(pod_labels); },
     [this](atom::stop) { stop(); },
     [this](atom::check, std::uint64_t series) { look_again(series); },
     [this](atom::landed, std::uint64_t ticket, const landed& x) {

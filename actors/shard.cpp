@@ -55,6 +55,9 @@ shard_actor::behavior_type shard_state::make_behavior() {
       return pass<guest_answer>(which, atom::ask_v, std::move(what), budget);
     },
     [this](atom::pin, const std::string& which, pin_spec& what) { return pass<pinned_guest_actor>(which, atom::pin_v, std::move(what)); },
+    [this](atom::policy, const std::string& which, policy_request& what, caf::timespan budget) {
+      return pass<policy_view>(which, atom::policy_v, std::move(what), budget);
+    },
     [this](atom::count) {
       std::uint64_t alive = 0;
       for (const auto& [text, one] : workspaces_)

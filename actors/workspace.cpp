@@ -7,6 +7,7 @@
 #include "workspace/admission.hpp"
 #include "workspace/joining.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace paddock {
@@ -44,12 +45,16 @@ caf::error too_many() {
 
 workspace_state::workspace_state(workspace_actor::pointer self, actor_world& world, workspace::id which) :
   self_(self), world_(world), which_(std::move(which)) {
+  if (world.policies != nullptr)
+    policies_.emplace(self, world, which_);
 }
 
 workspace_actor::behavior_type workspace_state::make_behavior() {
   report_crashes(self_, world_, "WORKSPACE " + which_.text());
   self_->set_down_handler([this](const caf::down_msg& x) {
     calls_.erase(x.source);
+    if (policies_)
+      policies_->down(x.source);
     if (watch_ && x.source == watch_.address()) {
       watch_ = nullptr;
       show({});
@@ -68,9 +73,14 @@ workspace_actor::behavior_type workspace_state::make_behavior() {
     [this](atom::ask, guest_question& what, caf::timespan budget) { return ask(std::move(what), budget); },
     [this](atom::pin, pin_spec& what) { return pin(std::move(what)); },
     [this](atom::identity) { return identity(); },
+    [this](atom::policy, policy_request& what, caf::timespan budget) { return policy(std::move(what), budget); },
     [this](atom::stop) { stop(); },
     [this](atom::landed, std::uint64_t ticket, const landed& x) {
-      if (under_way_ && ticket == ticket_)
+      if (policies_ && policies_->land(ticket, x))
+        quit_when_done();
+      else if (under_way_ && ticket == ticket_ && std::holds_alternative<policy_verb>(under_way_->verb))
+        land_policy(*static_cast<const workspace_policies::outcome*>(x.value.get()));
+      else if (under_way_ && ticket == ticket_)
         land(*static_cast<const verb_end*>(x.value.get()));
       else if (auto found = asking_.find(ticket); found != asking_.end())
         land_question(found->second, ticket, x);
@@ -90,6 +100,7 @@ workspace_actor::behavior_type workspace_state::make_behavior() {
       if (watch_ && self_->current_sender() == caf::actor_cast<caf::strong_actor_ptr>(watch_))
         show(*static_cast<const k8s::sighting*>(x.value.get()));
     },
+    [this](atom::noted, const policy_event& x) { policies_->note(x); },
   };
 }
 
@@ -250,6 +261,10 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
                           end->answer = tl::unexpected{std::move(x.error())};
                         me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
                       });
+  } else if (const auto* grant = std::get_if<policy_verb>(&next.verb)) {
+    policies_->set(session_, grant->what, next.until, [me, ticket](workspace_policies::outcome x) {
+      me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::make_shared<const workspace_policies::outcome>(std::move(x))});
+    });
   } else if (const auto* remove = std::get_if<remove_verb>(&next.verb)) {
     world_.transitions.remove(ticket, which_, remove->how, session_, next.until, done);
   } else if (const auto* reset = std::get_if<reset_verb>(&next.verb)) {
@@ -274,6 +289,7 @@ void workspace_state::land(const verb_end& end) {
   auto done = std::move(*under_way_);
   under_way_.reset();
   keep(done, end.after);
+  tell_policies(done, end.answer.has_value());
   if (end.answer)
     answer_well(done, end);
   else
@@ -370,6 +386,8 @@ void workspace_state::answer(queued& done, const problem& why) {
     stamp->waiting.deliver(to_error(why));
   } else if (auto* ask = std::get_if<ask_verb>(&done.verb)) {
     ask->waiting.deliver(to_error(why));
+  } else if (auto* grant = std::get_if<policy_verb>(&done.verb)) {
+    grant->waiting.deliver(to_error(why));
   }
 }
 
@@ -382,7 +400,7 @@ void workspace_state::once_known(deadline until, parked one) {
     return one.refuse(too_many());
   // What stands is not known yet: the verb in line will tell, or this one asks.
   parked_.push_back(std::move(one));
-  if (!under_way_ && queue_.empty())
+  if (!learns_the_state())
     push({take_up_verb{}, until});
 }
 
@@ -517,6 +535,61 @@ void workspace_state::take_over(std::uint64_t generation, const workspace::sessi
   }
 }
 
+// -- the policy ---------------------------------------------------------------------
+
+caf::result<policy_view> workspace_state::policy(policy_request what, caf::timespan budget) {
+  if (!policies_)
+    return to_error(make_problem(verdict::refused, "PerSandboxEgressNotConfigured",
+                                 "this node grants nothing to single workspaces: its egress configuration has no `perSandbox`"));
+  if (stopping_)
+    return stopping();
+  const auto until = within(budget);
+  auto waiting = self_->make_response_promise<policy_view>();
+  if (!what.grant) {
+    policies_->show(session_, until, [waiting](workspace_policies::outcome x) mutable {
+      if (x)
+        waiting.deliver(std::move(*x));
+      else
+        waiting.deliver(to_error(x.error()));
+    });
+    return waiting;
+  }
+  if (queue_.size() >= most_waiting)
+    return too_many();
+  push({policy_verb{std::move(*what.grant), waiting}, until});
+  return waiting;
+}
+
+void workspace_state::land_policy(const workspace_policies::outcome& x) {
+  auto done = std::move(*under_way_);
+  under_way_.reset();
+  if (x)
+    std::get<policy_verb>(done.verb).waiting.deliver(*x);
+  else
+    answer(done, x.error());
+  quit_when_done();
+  pump();
+}
+
+void workspace_state::tell_policies(const queued& done, bool well) {
+  if (!policies_)
+    return;
+  policies_->keep(session_);
+  const auto opens = std::holds_alternative<open_verb>(done.verb);
+  if (opens)
+    policies_->session_began(well && session_.fence_proved);
+  if (well && (opens || std::holds_alternative<take_up_verb>(done.verb)) && session_.at == workspace::state::running)
+    policies_->check(session_, within(std::chrono::seconds{30}));
+}
+
+bool workspace_state::learns_the_state() const {
+  const auto tells = [](const queued& x) {
+    return !std::holds_alternative<policy_verb>(x.verb) && !std::holds_alternative<stamp_verb>(x.verb)
+           && !std::holds_alternative<reset_verb>(x.verb);
+  };
+  return (under_way_ && tells(*under_way_)) || std::ranges::any_of(queue_, tells);
+}
+
 // -- what a WATCH shows ---------------------------------------------------------
 
 void workspace_state::watch(const watch_actor& by) {
@@ -529,7 +602,7 @@ void workspace_state::watch(const watch_actor& by) {
 
 void workspace_state::show(k8s::sighting x) {
   sighting_ = std::move(x);
-  if (under_way_ && !std::holds_alternative<ask_verb>(under_way_->verb))
+  if (under_way_ && !std::holds_alternative<ask_verb>(under_way_->verb) && !std::holds_alternative<policy_verb>(under_way_->verb))
     world_.transitions.saw(ticket_, sighting_);
 }
 
@@ -544,17 +617,19 @@ void workspace_state::stop() {
     one.refuse(to_error(why));
   if (const auto* ask = under_way_ ? std::get_if<ask_verb>(&under_way_->verb) : nullptr; ask != nullptr && !ask->explaining)
     world_.guests.cancel(ticket_);
-  else if (under_way_)
+  else if (under_way_ && !std::holds_alternative<policy_verb>(under_way_->verb))
     world_.transitions.cancel(ticket_);
   for (const auto& [ticket, one] : asking_)
     world_.guests.cancel(ticket);
   for (const auto& [address, call] : calls_)
     mail::tell(self_, call, atom::cancel_v);
+  if (policies_)
+    policies_->stop();
   quit_when_done();
 }
 
 void workspace_state::quit_when_done() {
-  if (stopping_ && !under_way_ && calls_.empty() && asking_.empty())
+  if (stopping_ && !under_way_ && calls_.empty() && asking_.empty() && (!policies_ || policies_->idle()))
     self_->quit();
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/call.hpp"
 #include "actors/mail.hpp"
+#include "actors/workspace_policies.hpp"
 #include "actors/world.hpp"
 #include "messages/interfaces.hpp"
 
@@ -59,8 +60,13 @@ private:
     promise<guest_answer> waiting;
     bool explaining = false; // the guest has failed it, and the cluster is asked why
   };
+  /// A grant: it is in line, and changes no session.
+  struct policy_verb {
+    policy_spec what;
+    promise<policy_view> waiting;
+  };
   struct queued {
-    std::variant<open_verb, suspend_verb, remove_verb, reset_verb, stamp_verb, take_up_verb, ask_verb> verb;
+    std::variant<open_verb, suspend_verb, remove_verb, reset_verb, stamp_verb, take_up_verb, ask_verb, policy_verb> verb;
     deadline until;
     bool taken_up = false; // the cluster was asked for its sake
   };
@@ -121,6 +127,15 @@ private:
   void explained(std::uint64_t generation, const call_actor& who, const workspace::transition<workspace::done>& end);
   void take_over(std::uint64_t generation, const workspace::session& after);
 
+  // -- the policy ---------------------------------------------------------------
+
+  caf::result<policy_view> policy(policy_request what, caf::timespan budget);
+  void land_policy(const workspace_policies::outcome& x);
+  /// What the policies are told of a verb that has ended.
+  void tell_policies(const queued& done, bool well);
+  /// Whether a verb in line or under way will tell what stands.
+  [[nodiscard]] bool learns_the_state() const;
+
   // -- what a WATCH shows -------------------------------------------------------
 
   void watch(const watch_actor& by);
@@ -146,6 +161,7 @@ private:
   std::map<caf::actor_addr, call_actor> calls_; // kept alive by this: a client may drop its handle
   watch_actor watch_;                           // null: none is alive
   k8s::sighting sighting_;
+  std::optional<workspace_policies> policies_; // absent: the node has no per-sandbox egress
   bool stopping_ = false;
 };
 

@@ -1,8 +1,11 @@
 #include "egress/meant_policy.hpp"
 
+#include "egress/members.hpp"
 #include "egress/named_object.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace paddock::egress {
 
@@ -33,6 +36,36 @@ standing_policy judge_standing(const std::optional<meant_policy>& meant, const s
   if (auto why = difference_of(*meant->object, *live))
     return {verdict::differs, *std::move(why)};
   return {};
+}
+
+std::vector<std::string> hosts_of(const nlohmann::json& policy) {
+  auto out = std::vector<std::string>{};
+  const auto* spec = member(policy, "spec");
+  const auto* rules = spec != nullptr ? member(*spec, "egress") : nullptr;
+  if (rules == nullptr || !rules->is_array())
+    return out;
+  const auto add = [&out](std::string entry) {
+    if (std::ranges::find(out, entry) == out.end())
+      out.push_back(std::move(entry));
+  };
+  for (const auto& rule : *rules) {
+    const auto* names = member(rule, "toFQDNs");
+    if (names == nullptr || !names->is_array())
+      continue;
+    for (const auto& x : *names) {
+      if (const auto name = text_of(member(x, "matchName")))
+        add(std::string{*name});
+      // A whole domain is written as its name and, after it, the pattern of everything below.
+      const auto pattern = text_of(member(x, "matchPattern"));
+      if (pattern && pattern->starts_with("*.")) {
+        std::erase(out, std::string{pattern->substr(2)});
+        add(std::string{pattern->substr(1)});
+      } else if (pattern) {
+        add(std::string{*pattern});
+      }
+    }
+  }
+  return out;
 }
 
 } // namespace paddock::egress

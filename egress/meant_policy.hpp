@@ -31,4 +31,7 @@ struct standing_policy {
 /// Compares what stands with what was last meant. While nothing was meant, any object is `never_meant`: who wrote it is not known.
 [[nodiscard]] standing_policy judge_standing(const std::optional<meant_policy>& meant, const std::optional<nlohmann::json>& live);
 
+/// The entries of a call that would let a pod reach the hosts which this policy names.
+[[nodiscard]] std::vector<std::string> hosts_of(const nlohmann::json& policy);
+
 } // namespace paddock::egress

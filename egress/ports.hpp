@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/time.hpp"
-#include "egress/per_sandbox_write.hpp"
+#include "egress/grantee.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -62,6 +62,10 @@ struct write_end {
 class policy_port {
 public:
   virtual ~policy_port() = default;
+  /// Reads the Sandbox of this name, for what is granted to it; nothing where the answer holds none. It is not judged whether it is
+  /// the one that was meant.
+  virtual void read_sandbox(ticket name, std::string sandbox_name, deadline until,
+                            std::function<void(result<std::optional<grantee>>)> to) = 0;
   /// Lets the sandbox reach `allowed_hosts`, instead of what it was granted before; none takes every grant away. `pod_labels` are
   /// all labels of its pod: what selects them is judged after the write.
   virtual void set(ticket name, grant_target whose, label_map pod_labels, std::vector<std::string> allowed_hosts, deadline until,

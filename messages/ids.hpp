@@ -111,6 +111,11 @@ CAF_ADD_TYPE_ID(paddock, (paddock::reset_spec))
 CAF_ADD_ATOM(paddock, paddock::atom, reset_epoch)
 CAF_ADD_ATOM(paddock, paddock::atom, stamp)
 
+CAF_ADD_TYPE_ID(paddock, (paddock::policy_request))
+CAF_ADD_TYPE_ID(paddock, (paddock::policy_view))
+
+CAF_ADD_ATOM(paddock, paddock::atom, policy)
+
 CAF_END_TYPE_ID_BLOCK(paddock)
 
 CAF_ERROR_CODE_ENUM(paddock::verdict)

@@ -149,6 +149,8 @@ using policy_queue_actor = caf::typed_actor<
   caf::result<void>(atom::check, caf::timespan),
   // The session has another FENCE from now on.
   caf::result<void>(atom::moved, fence_actor),
+  // These are all labels of the owner's pods from now on: what selects them is judged after a write.
+  caf::result<void>(atom::moved, std::map<std::string, std::string>),
   // The owner is gone, or its node stops: refuses what waits, withdraws what is under way, ends when that has ended.
   caf::result<void>(atom::stop),
   // INTERNAL: it is time to look again, after the write of unknown outcome with this number.
@@ -184,6 +186,10 @@ using workspace_actor = caf::typed_actor<
   caf::result<pinned_guest_actor>(atom::pin, pin_spec),
   // What a pinned view compares itself with: the session's identity, its endpoint and generation. Never asks the cluster.
   caf::result<landed>(atom::identity),
+  // What the workspace may reach beside what is configured for all. A grant stands in line with the transitions, and its answer proves
+  // what the POLICY QUEUE's does; a Suspended workspace takes it too. Without a grant what stands is read, at once. Refused as
+  // `PerSandboxEgressNotConfigured` where the node's configuration has no per-sandbox egress.
+  caf::result<policy_view>(atom::policy, policy_request, caf::timespan),
   // Refuses new work, withdraws what is under way, ends when that has ended.
   caf::result<void>(atom::stop),
   // INTERNAL: the verb under way, or a question, has ended.
@@ -195,7 +201,9 @@ using workspace_actor = caf::typed_actor<
   // INTERNAL: the cluster was looked at after a failed call.
   caf::result<void>(atom::explained, std::uint64_t, call_actor, landed),
   // INTERNAL: the NODE's WATCH of Sandboxes; what it shows of this workspace's.
-  caf::result<void>(atom::watch, watch_actor), caf::result<void>(atom::shown, landed)>;
+  caf::result<void>(atom::watch, watch_actor), caf::result<void>(atom::shown, landed),
+  // INTERNAL: what a POLICY QUEUE of this workspace found or did by itself.
+  caf::result<void>(atom::noted, policy_event)>;
 
 /// The SHARD: starts the WORKSPACEs of its share on their first message, and again after a crash with back-off. It answers
 /// for them, so that a crash is `OutcomeUnknown` to every caller and never "failed". The first argument is the id.
@@ -209,6 +217,7 @@ using shard_actor = caf::typed_actor<caf::result<opened_view>(atom::open, std::s
                                      caf::result<call_actor>(atom::call, std::string, call_spec, sink_actor, caf::timespan),
                                      caf::result<guest_answer>(atom::ask, std::string, guest_question, caf::timespan),
                                      caf::result<pinned_guest_actor>(atom::pin, std::string, pin_spec),
+                                     caf::result<policy_view>(atom::policy, std::string, policy_request, caf::timespan),
                                      // How many WORKSPACEs are alive.
                                      caf::result<std::uint64_t>(atom::count), caf::result<void>(atom::stop),
                                      // INTERNAL: the Sandbox of this id carries no epoch of this host; its WORKSPACE is to stamp it,
@@ -234,6 +243,7 @@ using node_actor =
                    caf::result<guest_answer>(atom::ask, std::string, guest_question, caf::timespan),
                    // The handle of a view of the guest named; any process may hold it.
                    caf::result<pinned_guest_actor>(atom::pin, std::string, pin_spec),
+                   caf::result<policy_view>(atom::policy, std::string, policy_request, caf::timespan),
                    // Refuses new work and ends when every WORKSPACE has ended. Taken from this process only.
                    caf::result<void>(atom::stop),
                    // INTERNAL: the WATCH shows a Sandbox of this name without an epoch of this host (`stamper_actor`).

@@ -275,6 +275,21 @@ struct policy_spec {
   std::vector<std::string> allowed_hosts; // none: nothing
 };
 
+/// What a workspace is asked about its policy ([W] 3.15).
+struct policy_request {
+  std::optional<policy_spec> grant{}; // absent: nothing changes, and what stands is told
+};
+
+/// The policy of one workspace: what was granted, or what stands.
+struct policy_view {
+  std::string workspace;
+  std::string sandbox_uid; // of its owner
+  std::string policy;      // its name
+  bool stands = false;
+  std::vector<std::string> allowed_hosts; // as `policy_spec` has them
+  std::string spec = "{}";                // of the object, as JSON text
+};
+
 /// What a POLICY QUEUE found or did by itself.
 struct policy_event {
   std::string what;   // put-back, taken-away, refused, failed, dropped, owner-gone
@@ -501,6 +516,17 @@ bool inspect(Inspector& f, ingress_question& x) {
 template <class Inspector>
 bool inspect(Inspector& f, policy_spec& x) {
   return f.object(x).fields(f.field("allowed_hosts", x.allowed_hosts));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, policy_request& x) {
+  return f.object(x).fields(f.field("grant", x.grant));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, policy_view& x) {
+  return f.object(x).fields(f.field("workspace", x.workspace), f.field("sandbox_uid", x.sandbox_uid), f.field("policy", x.policy),
+                            f.field("stands", x.stands), f.field("allowed_hosts", x.allowed_hosts), f.field("spec", x.spec));
 }
 
 template <class Inspector>

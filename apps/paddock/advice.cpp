@@ -62,6 +62,7 @@ constexpr auto list = std::to_array<advice>({
   {"OwnerUidMissing", "1, 3", "Use an API server that reports uids."},
   {"PatchNotApplied", "3", "Look at `get ID`, then say the verb again: the object changed too often meanwhile."},
   {"PerSandboxEgressConfig", "2", "Mend the option of per-sandbox egress that the message names."},
+  {"PerSandboxEgressNotConfigured", "3", "Give the node's egress configuration `perSandbox`; docs/egress.md says what goes with it."},
   {"PermittedHostRefused", "1, 3", "Ask for hosts that the operator permits."},
   {"PermittedHostsUnavailable", "1, 3", "Let the node read the list of permitted hosts."},
   {"PinIncomplete", "2", "Write the pin anew with `identity ID -o json` while the workspace runs."},

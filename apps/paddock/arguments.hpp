@@ -70,6 +70,7 @@ struct arguments {
   std::string address;
   std::string token_file;
   std::string walker;
+  bool no_hosts = false; // of `policy set`; its hosts are `granted_hosts`
   // -- of the verbs without a node
   std::string egress_file;
   std::string name_space;

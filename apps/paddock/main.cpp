@@ -9,6 +9,7 @@
 #include "apps/paddock/guest_commands.hpp"
 #include "apps/paddock/guest_verbs.hpp"
 #include "apps/paddock/inventory.hpp"
+#include "apps/paddock/policy_verbs.hpp"
 #include "apps/paddock/print.hpp"
 #include "apps/paddock/stream.hpp"
 #include "base/random.hpp"
@@ -279,6 +280,7 @@ int main(int argc, char** argv) {
   auto* reset_verb = with_id(app.add_subcommand("reset-epoch", "Replace a holder epoch that nobody can read; changes nothing else"));
   reset_verb->add_option("--stored", args.stored_epoch, "The text that stands now, to the letter")->required();
   reset_verb->add_option("--uid", args.sandbox_uid, "The uid of the Sandbox that carries it")->required();
+  const auto policies = add_policy_verbs(app, args);
   auto* nodes_verb = app.add_subcommand("nodes", "Show the node");
   auto* guest_verb = app.add_subcommand("guest", "Speak to a guest itself, without a node: paddock guest --address HOST:PORT VERB");
   const auto direct = add_direct_verbs(*guest_verb, args);
@@ -378,6 +380,8 @@ int main(int argc, char** argv) {
     code = remove(by, args);
   else if (reset_verb->parsed())
     code = reset_epoch(by, args);
+  else if (policies.parsed())
+    code = run_policy(policies, by, args);
   else if (nodes_verb->parsed())
     print_nodes(std::cout, args.how(), config::write_listen({how.host, how.port}), by.about());
   std::cout.flush();

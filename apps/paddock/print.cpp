@@ -68,6 +68,17 @@ json identity_json(const workspace_view& x) {
   return out;
 }
 
+json to_json(const policy_view& x) {
+  auto out = json{{"workspace", x.workspace},
+                  {"sandboxUid", x.sandbox_uid},
+                  {"policy", x.policy},
+                  {"stands", x.stands},
+                  {"allowedHosts", x.allowed_hosts}};
+  if (x.stands)
+    out["spec"] = json::parse(x.spec, nullptr, false);
+  return out;
+}
+
 json to_json(const node_info& x) {
   return {{"version", x.version},        {"protocol", x.protocol}, {"instance", x.instance}, {"namespace", x.name_space},
           {"template", x.template_name}, {"embedded", x.embedded}, {"shards", x.shards},     {"workspaces", x.workspaces}};
@@ -122,6 +133,20 @@ void print_identity(std::ostream& out, format how, const workspace_view& x) {
   for (const auto& [entry, uid] : x.volume_claim_uids)
     rows.push_back({"disk " + entry, uid});
   print_table(out, rows);
+}
+
+void print_policy(std::ostream& out, format how, const policy_view& x) {
+  if (how == format::json)
+    return print_json(out, to_json(x));
+  if (how == format::name) {
+    for (const auto& host : x.allowed_hosts)
+      out << host << '\n';
+    return;
+  }
+  std::string hosts;
+  for (const auto& host : x.allowed_hosts)
+    hosts += (hosts.empty() ? "" : " ") + host;
+  print_table(out, {{"POLICY", "SANDBOX-UID", "HOSTS"}, {x.stands ? x.policy : "-", x.sandbox_uid, or_dash(hosts)}});
 }
 
 void print_nodes(std::ostream& out, format how, const std::string& place, const node_info& x) {

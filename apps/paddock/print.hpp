@@ -19,11 +19,13 @@ void print_table(std::ostream& out, const std::vector<std::vector<std::string>>&
 
 [[nodiscard]] nlohmann::json to_json(const workspace_view& x);
 [[nodiscard]] nlohmann::json identity_json(const workspace_view& x);
+[[nodiscard]] nlohmann::json to_json(const policy_view& x);
 [[nodiscard]] nlohmann::json to_json(const node_info& x);
 
 void print(std::ostream& out, format how, const workspace_view& x);
 void print_opened(std::ostream& out, format how, const opened_view& x);
 void print_identity(std::ostream& out, format how, const workspace_view& x);
+void print_policy(std::ostream& out, format how, const policy_view& x);
 void print_nodes(std::ostream& out, format how, const std::string& place, const node_info& x);
 
 /// `paddock: REASON: text`, or with `json` an object of `reason`, `message` and `details`; one line on stderr.

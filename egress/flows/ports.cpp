@@ -189,6 +189,15 @@ asio::awaitable<result<std::optional<nlohmann::json>>> read_policy(cluster& on, 
   co_return tl::unexpected{egress_error{got.error()}};
 }
 
+asio::awaitable<result<std::optional<grantee>>> read_grantee(cluster& on, const backend& of, std::string sandbox_name, deadline until) {
+  auto got = co_await k8s::ask(on.api, on.time, k8s::get(k8s::sandboxes_path(of.baseline.name_space, sandbox_name)), until);
+  if (!got)
+    co_return tl::unexpected{egress_error{got.error()}};
+  if (!*got || !(*got)->is_object())
+    co_return std::nullopt;
+  co_return grantee_of(*of.how.per_sandbox, of.baseline.name_space, std::move(sandbox_name), **got);
+}
+
 asio::awaitable<result<std::vector<std::string>>> drop(cluster& on, const backend& of, grant_target whose, deadline until) {
   const auto checks = checks_of(on, of, whose, {});
   co_return co_await reverify_per_sandbox_egress(on, checks, std::move(whose), until);
@@ -198,6 +207,12 @@ class policy_over_flows final : public over_flows<policy_port> {
 public:
   using over_flows::over_flows;
 
+  void read_sandbox(ticket name, std::string sandbox_name, deadline until,
+                    std::function<void(result<std::optional<grantee>>)> to) override {
+    begin<result<std::optional<grantee>>>(
+      name, {"readSandbox"}, [this, sandbox_name = std::move(sandbox_name), until] { return read_grantee(on_, of_, sandbox_name, until); },
+      std::move(to));
+  }
   void set(ticket name, grant_target whose, label_map pod_labels, std::vector<std::string> allowed_hosts, deadline until,
            std::function<void(write_end)> to) override {
     begin<write_end>(

@@ -5,11 +5,8 @@
 #include "actors/egress_gate.hpp"
 #include "actors/fence.hpp"
 #include "actors/policy_queue.hpp"
-#include "egress/flows/ports.hpp"
 #include "egress/labels.hpp"
-#include "egress/translate.hpp"
-#include "tests/actors/actor_fixture.hpp"
-#include "tests/egress/grants.hpp"
+#include "tests/actors/egress_fixture.hpp"
 
 #include <random>
 #include <set>
@@ -22,58 +19,13 @@ using nlohmann::json;
 namespace {
 
 using texts = std::vector<std::string>;
-const std::string core_policies = "/apis/networking.k8s.io/v1/namespaces/namzu-sandboxes/networkpolicies";
 
-egress::egress_config deny_all() {
-  auto out = egress::egress_config{};
-  out.policy = egress::deny_all{};
-  out.per_sandbox = egress::per_sandbox_egress{"namzu-per-sandbox-egress"};
-  return out;
-}
-
-egress::backend backend_of(const egress::egress_config& how) {
-  return {how, egress::translate(how, {"namzu-sandboxes", "namzu-task"}).value()};
-}
-
-/// The flows, in a base of their own so that they outlive the actors.
-struct egress_flows {
-  grant_cluster host;
-  egress::backend of = backend_of(deny_all());
-  flow_group group{host.context.get_executor()};
-  std::unique_ptr<egress::fence_port> fences = egress::make_fence_port(host.on, of, group);
-  std::unique_ptr<egress::gate_port> gates = egress::make_gate_port(host.on, of, group);
-  std::unique_ptr<egress::policy_port> policies = egress::make_policy_port(host.on, of, group);
-  fakes unused;
-  actor_world on{unused.transitions, unused.inventory, unused.guests, host.time, "tpl", [](const std::string&) {}};
-};
-
-struct fixture : egress_flows, actor_fixture {
+struct fixture : egress_fixture {
   using labels = std::map<std::string, std::string>;
 
   fixture() {
-    on.fences = fences.get();
-    on.gates = gates.get();
-    on.policies = policies.get();
-    host.objects[core_policies + "/namzu-task-egress"] = of.baseline.manifest;
     session = keep(sys.spawn([](caf::event_based_actor*) { return caf::behavior{[](int) {}}; }));
     fence = keep(sys.spawn<fence_impl>(std::ref(on), session));
-  }
-  ~fixture() {
-    group.close([] {});
-    settle();
-  }
-  /// Lets actors and flows run until nothing is left to do.
-  void settle() {
-    for (auto idle = 0; idle < 3;) {
-      sched.run();
-      host.context.restart();
-      idle = host.context.poll() > 0 ? 0 : idle + 1;
-    }
-  }
-  void pass(caf::timespan by) {
-    host.time.advance(by);
-    sched.advance_time(by);
-    settle();
   }
   policy_queue_actor make_queue(egress::grant_target whose) {
     auto pod = labels{{"sandbox.namzu.ai/template", "namzu-task"}, {"app", "namzu"}};
@@ -91,14 +43,6 @@ struct fixture : egress_flows, actor_fixture {
     auto out = ask<caf::unit_t>(gate, atom::verify_v, std::move(what), std::uint64_t{on.next_ticket()}, caf::timespan{1min});
     settle();
     return out;
-  }
-  static std::string outcome(const answer& x) {
-    return x->value ? "done" : x->why ? x->why->reason : "waits";
-  }
-  /// How many requests of this method go to a path that begins so.
-  std::size_t sent(const std::string& method, const std::string& path) {
-    return static_cast<std::size_t>(
-      std::ranges::count_if(host.api.calls, [&](const auto& x) { return x.method == method && x.path.starts_with(path); }));
   }
   /// A policy that lets every pod of the template reach everything.
   void apply_wide() {

@@ -51,6 +51,14 @@ struct fixture : fence_fakes, actor_fixture {
 
 CAF_TEST_FIXTURE_SCOPE(fence_tests, fixture)
 
+SCENARIO("a FENCE whose session began with a proof asks for none") {
+  session = keep(sys.spawn([](caf::event_based_actor*) { return caf::behavior{[](int) {}}; }));
+  auto fence = keep(sys.spawn<fence_impl>(std::ref(world), session, true));
+  auto got = prove(fence, 1);
+  CHECK(got->value);
+  CHECK(port.proofs.empty());
+}
+
 SCENARIO("a fence is proved once, and answers from memory from then on") {
   auto fence = make_fence();
   CHECK(port.proofs.empty());

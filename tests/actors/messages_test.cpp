@@ -63,6 +63,9 @@ SCENARIO("type ids are what they were: they are numbers on the wire") {
   CHECK_EQ(caf::type_id_v<reset_spec>, 282);
   CHECK_EQ(caf::type_id_v<atom::reset_epoch>, 283);
   CHECK_EQ(caf::type_id_v<atom::stamp>, 284);
+  CHECK_EQ(caf::type_id_v<policy_request>, 285);
+  CHECK_EQ(caf::type_id_v<policy_view>, 286);
+  CHECK_EQ(caf::type_id_v<atom::policy>, 287);
   CHECK_EQ(caf::type_id_v<sink_actor>, 700);
   CHECK_EQ(caf::type_id_v<call_actor>, 701);
   CHECK_EQ(caf::type_id_v<pinned_guest_actor>, 702);
@@ -141,6 +144,18 @@ SCENARIO("specs and views come back as they went") {
   CHECK_EQ(stopped->stopped[0].command, "sleep");
   CHECK_EQ(stopped->rounds, 2u);
   CHECK(std::holds_alternative<sessions_question>(there_and_back(guest_question{}).what));
+  const auto wanted = there_and_back(policy_request{policy_spec{{"a.example", ".b.example"}}});
+  REQUIRE(wanted.grant);
+  CHECK_EQ(wanted.grant->allowed_hosts, (std::vector<std::string>{"a.example", ".b.example"}));
+  CHECK(there_and_back(policy_request{policy_spec{}}).grant);
+  CHECK(!there_and_back(policy_request{}).grant);
+  const auto shown = there_and_back(policy_view{"desk", "S1", "namzu-sbx-S1", true, {"a.example"}, R"({"egress":[]})"});
+  CHECK_EQ(shown.workspace, "desk");
+  CHECK_EQ(shown.sandbox_uid, "S1");
+  CHECK_EQ(shown.policy, "namzu-sbx-S1");
+  CHECK(shown.stands);
+  CHECK_EQ(shown.allowed_hosts, std::vector<std::string>{"a.example"});
+  CHECK_EQ(shown.spec, R"({"egress":[]})");
   workspace_view view;
   view.volume_claim_uids = {{"workspace", "C1"}};
   view.holder_epoch = 4;

@@ -56,3 +56,14 @@ SCENARIO("while nothing was meant, nobody knows whose an object is") {
   CHECK(judge_standing(std::nullopt, object).is == verdict::never_meant);
   CHECK(judge_standing(std::nullopt, std::nullopt).is == verdict::as_meant);
 }
+
+SCENARIO("the hosts of a policy are the entries that would make it, once each") {
+  const auto entries = std::vector<std::string>{"a.example", ".b.example", "c.example"};
+  CHECK_EQ(hosts_of(meant(entries).object->manifest), entries);
+  auto object = meant(entries).object->manifest;
+  object["spec"]["egress"].push_back({{"toFQDNs", {{{"matchName", "c.example"}}, {{"matchPattern", "d*.example"}}, 7}}});
+  object["spec"]["egress"].push_back({{"toEntities", {"world"}}});
+  CHECK_EQ(hosts_of(object), (std::vector<std::string>{"a.example", ".b.example", "c.example", "d*.example"}));
+  for (const auto& odd : {json{}, json{{"spec", 1}}, json{{"spec", {{"egress", "x"}}}}, json{{"spec", {{"egress", {{{"toFQDNs", 1}}}}}}}})
+    CHECK(hosts_of(odd).empty());
+}

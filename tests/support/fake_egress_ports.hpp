@@ -11,7 +11,7 @@ namespace paddock::egress {
 // Fakes of the ports of egress. Each keeps every question with its callback, in the order of asking, until the test answers it;
 // nothing is answered by itself, also not a cancelled question. For tests of one thread.
 
-class fake_fence_port final : public fence_port {
+class fake_fence_port : public fence_port {
 public:
   struct question {
     ticket name = 0;
@@ -53,8 +53,14 @@ public:
   std::vector<ticket> cancelled;
 };
 
-class fake_policy_port final : public policy_port {
+class fake_policy_port : public policy_port {
 public:
+  struct sandbox_question {
+    ticket name = 0;
+    std::string sandbox_name;
+    deadline until;
+    std::function<void(result<std::optional<grantee>>)> to;
+  };
   struct set_question {
     ticket name = 0;
     grant_target whose;
@@ -65,6 +71,7 @@ public:
   };
   struct read_question {
     ticket name = 0;
+    grant_target whose;
     deadline until;
     std::function<void(result<std::optional<nlohmann::json>>)> to;
   };
@@ -73,14 +80,19 @@ public:
     deadline until;
     std::function<void(result<std::vector<std::string>>)> to;
   };
+  void read_sandbox(ticket name, std::string sandbox_name, deadline until,
+                    std::function<void(result<std::optional<grantee>>)> to) override {
+    log.emplace_back("sandbox");
+    sandboxes.push_back({name, std::move(sandbox_name), until, std::move(to)});
+  }
   void set(ticket name, grant_target whose, label_map pod_labels, std::vector<std::string> allowed_hosts, deadline until,
            std::function<void(write_end)> to) override {
     log.emplace_back("set");
     sets.push_back({name, std::move(whose), std::move(pod_labels), std::move(allowed_hosts), until, std::move(to)});
   }
-  void read(ticket name, grant_target, deadline until, std::function<void(result<std::optional<nlohmann::json>>)> to) override {
+  void read(ticket name, grant_target whose, deadline until, std::function<void(result<std::optional<nlohmann::json>>)> to) override {
     log.emplace_back("read");
-    reads.push_back({name, until, std::move(to)});
+    reads.push_back({name, std::move(whose), until, std::move(to)});
   }
   void drop_predecessors(ticket name, grant_target, deadline until, std::function<void(result<std::vector<std::string>>)> to) override {
     log.emplace_back("drop");
@@ -90,6 +102,7 @@ public:
     log.emplace_back("cancel");
     cancelled.push_back(name);
   }
+  std::vector<sandbox_question> sandboxes;
   std::vector<set_question> sets;
   std::vector<read_question> reads;
   std::vector<drop_question> drops;
