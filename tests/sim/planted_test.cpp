@@ -5,6 +5,7 @@
 #include <caf/test/bdd_dsl.hpp>
 
 #include <set>
+#include <string>
 
 using namespace paddock::sim;
 
@@ -23,13 +24,14 @@ std::uint64_t found_by(const planted_bug& bug) {
 } // namespace
 
 SCENARIO("each planted bug is found") {
-  auto names = std::set<std::string_view>{};
+  auto names = std::set<std::string>{};
   for (const auto& bug : planted_bugs()) {
-    CHECK(names.insert(bug.name).second);
+    const auto name = std::string{bug.name};
+    CHECK(names.insert(name).second);
     const auto seed = found_by(bug);
-    MESSAGE(bug.name << " (" << bug.breaks << "): seed " << seed);
+    MESSAGE(name << " (" << std::string{bug.breaks} << "): seed " << seed);
     if (seed == 0)
-      CAF_ERROR("no seed up to " << most_seeds << " finds " << bug.name);
+      CAF_ERROR("no seed up to " << most_seeds << " finds " << name);
   }
   CHECK(names.size() >= 18);
 }

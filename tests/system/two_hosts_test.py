@@ -20,8 +20,8 @@ class PodHistory(threading.Thread):
         self.live, self.offences, self.ended, self.over = {}, [], None, False
         server = urllib.parse.urlsplit(os.environ["KUBE_SERVER"])
         self.connection = http.client.HTTPSConnection(server.hostname, server.port, context=ssl.create_default_context(cafile=os.environ["KUBE_CA"]))
-        version = api("GET", "/api/v1/pods")["metadata"]["resourceVersion"]
-        self.connection.request("GET", f"/api/v1/pods?watch=1&timeoutSeconds=3000&resourceVersion={version}",
+        version = api("GET", f"{CORE}/pods")["metadata"]["resourceVersion"]
+        self.connection.request("GET", f"{CORE}/pods?watch=1&timeoutSeconds=3000&resourceVersion={version}",
                                 headers={"Authorization": "Bearer " + os.environ["KUBE_TOKEN"]})
         self.answer = self.connection.getresponse()
         self.start()
@@ -40,7 +40,7 @@ class PodHistory(threading.Thread):
             raise AssertionError(event)
         ended = event["type"] == "DELETED" or pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
         for disk in {x["persistentVolumeClaim"]["claimName"] for x in pod["spec"].get("volumes", []) if "persistentVolumeClaim" in x}:
-            users = self.live.setdefault((pod["metadata"]["namespace"], disk), {})
+            users = self.live.setdefault(disk, {})
             users.pop(pod["metadata"]["uid"], None)
             if not ended:
                 users[pod["metadata"]["uid"]] = pod["metadata"]["name"]
@@ -75,17 +75,11 @@ class TwoHosts(SystemTest):
         cls.folder = cls.stack.enter_context(tempfile.TemporaryDirectory(prefix="paddock-test-"))
         cls.numbers = itertools.count()
         cls.pods = PodHistory()
+        cls.earlier = cls.stack.enter_context(cls.host(EARLIER))
+        cls.second = cls.stack.enter_context(cls.host(SECOND))
 
     @classmethod
-    def make_space(cls):
-        """A namespace: a node stamps whatever stands in its own, so each pair of rivals gets one."""
-        space = f"rivals-{next(cls.numbers)}"
-        api("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
-        api("POST", EXTENSIONS.replace("default", space) + "/sandboxtemplates", workspace_template())
-        return space
-
-    @classmethod
-    def host(cls, space, epoch_base, proxy=None):
+    def host(cls, epoch_base, proxy=None):
         """A node beside the cluster, or beside the proxy that stands before it."""
         folder = pathlib.Path(cls.folder) / f"host-{next(cls.numbers)}"
         folder.mkdir()
@@ -93,12 +87,12 @@ class TwoHosts(SystemTest):
         if proxy:
             kubeconfig = folder / "kubeconfig"
             kubeconfig.write_text(proxy.kubeconfig())
-        (folder / "paddock.yaml").write_text(f"listen: 127.0.0.1:0\nkubeconfig: {kubeconfig}\nagent-address: pod-ip\nready-timeout: 30s\nnamespace: {space}\n"
+        (folder / "paddock.yaml").write_text(f"listen: 127.0.0.1:0\nkubeconfig: {kubeconfig}\nagent-address: pod-ip\nready-timeout: 30s\n"
                                              f"ready-poll-interval: 200ms\nepoch-base: {epoch_base}\n")
         return Node(config=folder / "paddock.yaml")
 
     def setUp(self):
-        self.space, self.name = self.make_space(), "desk"
+        self.name = f"desk-{next(self.numbers)}"
 
     def tearDown(self):
         self.assertFalse(self.pods.over, self.pods.ended)
@@ -106,16 +100,16 @@ class TwoHosts(SystemTest):
 
     # -- what the cluster holds ------------------------------------------------------------------
 
-    def sandbox(self, name, space=None):
-        return api("GET", f"{AGENTS.replace('default', space or self.space)}/sandboxes/namzu-ws-{name}")
+    def sandbox(self, name):
+        return api("GET", f"{AGENTS}/sandboxes/namzu-ws-{name}")
 
-    def disk(self, name, space=None):
+    def disk(self, name):
         """The uid of the claim, None for none."""
-        claim = api("GET", f"{CORE.replace('default', space or self.space)}/persistentvolumeclaims/workspace-namzu-ws-{name}")
+        claim = api("GET", f"{CORE}/persistentvolumeclaims/workspace-namzu-ws-{name}")
         return claim and claim["metadata"]["uid"]
 
-    def stored_epoch(self, name, space=None):
-        return int(self.sandbox(name, space)["metadata"]["annotations"]["sandbox.namzu.ai/holder-epoch"])
+    def stored_epoch(self, name):
+        return int(self.sandbox(name)["metadata"]["annotations"]["sandbox.namzu.ai/holder-epoch"])
 
     def open_with_file(self, host, name):
         self.good(host.run("open", name))
@@ -125,84 +119,81 @@ class TwoHosts(SystemTest):
 
     def test_who_is_overtaken_is_refused_at_its_next_write_and_nothing_else_changes(self):
         name = self.name
-        with CountingProxy() as proxy, self.host(self.space, FIRST, proxy) as first:
+        with CountingProxy() as proxy, self.host(FIRST, proxy) as first:
             self.open_with_file(first, name)
             before, disk = self.sandbox(name), self.disk(name)
-            with self.host(self.space, SECOND) as second:
-                self.assertEqual(self.good(second.run("open", name)), b"adopted-running\n")
-                taken = self.sandbox(name)
-                self.assertEqual(taken["spec"], before["spec"])
-                self.assertGreaterEqual(self.stored_epoch(name), SECOND)
-                for words in (["suspend", name], ["rm", name, "--delete-disk"], ["open", name], ["resume", name]):
-                    proxy.arm()
-                    self.refused(first.run(*words), 6, "WorkspacePrecondition")
-                    self.assertFalse([x for x in proxy.requests if not x.startswith("GET ")], proxy.requests)
-                self.assertEqual(self.sandbox(name)["metadata"]["resourceVersion"], taken["metadata"]["resourceVersion"])
-                # Reading needs no hold: the session of the first is still good.
-                self.assertEqual(self.good(first.run("cat", f"{name}:kept")), CONTENT)
-                self.assertEqual(self.good(second.run("cat", f"{name}:kept")), CONTENT)
-                self.good(second.run("suspend", name))
-                self.assertGreaterEqual(self.stored_epoch(name), SECOND)
-                self.assertEqual(self.disk(name), disk)
-                self.good(second.run("rm", name, "--delete-disk"))
+            self.assertEqual(self.good(self.second.run("open", name)), b"adopted-running\n")
+            taken = self.sandbox(name)
+            self.assertEqual(taken["spec"], before["spec"])
+            self.assertGreaterEqual(self.stored_epoch(name), SECOND)
+            for words in (["suspend", name], ["rm", name, "--delete-disk"], ["open", name], ["resume", name]):
+                proxy.arm()
+                self.refused(first.run(*words), 6, "WorkspacePrecondition")
+                self.assertFalse([x for x in proxy.requests if not x.startswith("GET ")], proxy.requests)
+            self.assertEqual(self.sandbox(name)["metadata"]["resourceVersion"], taken["metadata"]["resourceVersion"])
+            # Reading needs no hold: the session of the first is still good.
+            self.assertEqual(self.good(first.run("cat", f"{name}:kept")), CONTENT)
+            self.assertEqual(self.good(self.second.run("cat", f"{name}:kept")), CONTENT)
+            self.good(self.second.run("suspend", name))
+            self.assertGreaterEqual(self.stored_epoch(name), SECOND)
+            self.assertEqual(self.disk(name), disk)
+            self.good(self.second.run("rm", name, "--delete-disk"))
 
     def test_a_suspend_of_the_other_host_is_seen(self):
         name = self.name
-        with self.host(self.space, FIRST) as first:
+        with self.host(FIRST) as first:
             self.open_with_file(first, name)
             running = first.start("exec", name, "--", "sh", "-c", "echo on; exec sleep 1000", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual(running.stdout.readline(), b"on\n")
             disk = self.disk(name)
-            with self.host(self.space, SECOND) as second:
-                self.good(second.run("open", name))
-                self.good(second.run("suspend", name))
-                running.communicate(timeout=BOUND)
-                self.assertNotEqual(running.returncode, 0)
-                got = first.run("cat", f"{name}:kept")
-                self.assertTrue(got.stderr.startswith(b"paddock: WorkspaceSuspended: "), got)
-                self.assertEqual(first.json("get", name)["operatingMode"], "Suspended")
-                self.refused(first.run("resume", name), 6, "WorkspacePrecondition")
-                self.assertEqual(self.sandbox(name)["spec"]["operatingMode"], "Suspended")
-                self.assertEqual(self.good(second.run("resume", name)), b"resumed\n")
-                self.assertEqual(self.good(second.run("cat", f"{name}:kept")), CONTENT)
-                self.assertEqual(self.disk(name), disk)
-                self.good(second.run("rm", name, "--delete-disk"))
+            self.good(self.second.run("open", name))
+            self.good(self.second.run("suspend", name))
+            running.communicate(timeout=BOUND)
+            self.assertNotEqual(running.returncode, 0)
+            got = first.run("cat", f"{name}:kept")
+            self.assertTrue(got.stderr.startswith(b"paddock: WorkspaceSuspended: "), got)
+            self.assertEqual(first.json("get", name)["operatingMode"], "Suspended")
+            self.refused(first.run("resume", name), 6, "WorkspacePrecondition")
+            self.assertEqual(self.sandbox(name)["spec"]["operatingMode"], "Suspended")
+            self.assertEqual(self.good(self.second.run("resume", name)), b"resumed\n")
+            self.assertEqual(self.good(self.second.run("cat", f"{name}:kept")), CONTENT)
+            self.assertEqual(self.disk(name), disk)
+            self.good(self.second.run("rm", name, "--delete-disk"))
 
     def test_both_resume_at_once(self):
-        with self.host(self.space, FIRST) as first:
+        with self.host(FIRST) as first:
             for round in range(5):
                 name = f"{self.name}-{round}"
                 self.open_with_file(first, name)
                 self.good(first.run("suspend", name))
                 disk = self.disk(name)
-                with self.host(self.space, SECOND) as second:
-                    hosts = (first, second) if round % 2 else (second, first)
-                    running = [x.start("resume", name, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for x in hosts]
-                    ends = {host: (client.communicate(timeout=BOUND), client.returncode) for host, client in zip(hosts, running)}
-                    # The later host has it; the earlier one was before it, or is told by name.
-                    self.assertEqual(ends[second][1], 0, ends)
-                    (_, err), code = ends[first]
-                    if code != 0:
-                        self.assertEqual(code, 6, ends)
-                        self.assertTrue(err.startswith(b"paddock: WorkspacePrecondition: "), err)
-                    self.assertGreaterEqual(self.stored_epoch(name), SECOND)
-                    self.assertEqual(self.sandbox(name)["spec"]["operatingMode"], "Running")
-                    self.assertEqual(self.good(second.run("cat", f"{name}:kept")), CONTENT)
-                    self.assertEqual(self.disk(name), disk)
-                    self.good(second.run("rm", name, "--delete-disk"))
+                hosts = (first, self.second) if round % 2 else (self.second, first)
+                running = [x.start("resume", name, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for x in hosts]
+                ends = {host: (client.communicate(timeout=BOUND), client.returncode) for host, client in zip(hosts, running)}
+                # The later host has it; the earlier one was before it, or is told by name.
+                self.assertEqual(ends[self.second][1], 0, ends)
+                (_, err), code = ends[first]
+                if code != 0:
+                    self.assertEqual(code, 6, ends)
+                    self.assertTrue(err.startswith(b"paddock: WorkspacePrecondition: "), err)
+                self.assertGreaterEqual(self.stored_epoch(name), SECOND)
+                self.assertEqual(self.sandbox(name)["spec"]["operatingMode"], "Running")
+                self.assertEqual(self.good(self.second.run("cat", f"{name}:kept")), CONTENT)
+                self.assertEqual(self.disk(name), disk)
+                self.good(self.second.run("rm", name, "--delete-disk"))
 
     def test_the_lower_epoch_survives_and_is_told_what_to_do(self):
         name = self.name
-        with self.host(self.space, FIRST) as first:
+        with self.host(FIRST) as first:
             self.open_with_file(first, name)
-            with self.host(self.space, SECOND) as other:
+            with self.host(SECOND) as other:
                 self.good(other.run("open", name))
                 other.process.kill()
             for words in (["suspend", name], ["rm", name, "--delete-disk"]):
                 self.refused(first.run(*words), 6, "WorkspacePrecondition")
             self.assertEqual(self.sandbox(name)["spec"]["operatingMode"], "Running")
-        # What docs/errors.md says of it: the same host with a higher epoch base takes over.
-        with self.host(self.space, 2 * SECOND) as again:
+        # What the refusal says: the same host with a higher epoch base takes over.
+        with self.host(SECOND + 1) as again:
             self.assertEqual(self.good(again.run("cat", f"{name}:kept")), CONTENT)
             self.good(again.run("suspend", name))
             self.good(again.run("rm", name, "--delete-disk"))
@@ -222,10 +213,10 @@ class TwoHosts(SystemTest):
     def die_everywhere(self, verb, words):
         """Point of death -> what stands and what `words` are answered, in the order of the requests. Deaths that leave the same behind must
         be found and answered alike."""
-        rows, space = {}, self.make_space()
+        rows = {}
 
         def die(n, applied):
-            requests, point, *row = self.die_at(space, verb, n, applied, words)
+            requests, point, *row = self.die_at(verb, n, applied, words)
             self.assertEqual(rows.setdefault(point, row), row, (verb.title, point))
             return requests
 
@@ -236,20 +227,14 @@ class TwoHosts(SystemTest):
             if not requests[n].startswith("GET "):
                 die(n, True)
 
-    def die_at(self, space, verb, n, applied, words):
+    def die_at(self, verb, n, applied, words):
         """Kills the first host at request `n` of the verb, or at its end when there are fewer, and has the second say `words`."""
-        name = f"desk-{next(self.numbers)}"
-        with contextlib.ExitStack() as stack:
-            earlier = [x for x in verb.before if x[0] == "earlier"]
-            if earlier:
-                with self.host(space, EARLIER) as host:
-                    self.prepare(host, name, earlier)
-            proxy = stack.enter_context(CountingProxy())
-            first = stack.enter_context(self.host(space, FIRST, proxy))
-            if earlier:
-                wait_for("the first host has stamped it", lambda: self.stored_epoch(name, space) >= FIRST)
-            self.prepare(first, name, [x for x in verb.before if x[0] == "first"])
-            before, disk = self.sandbox(name, space), self.disk(name, space)
+        name = f"{self.name}-{next(self.numbers)}"
+        with CountingProxy() as proxy, self.host(FIRST, proxy) as first:
+            for who, word in verb.before:
+                host = first if who == "first" else self.earlier
+                self.open_with_file(host, name) if word == "open" else self.good(host.run(word, name))
+            before, disk = self.sandbox(name), self.disk(name)
             proxy.arm(n, applied, lambda: (first.process.kill(), first.process.wait()))
             got = first.run(verb.words[0], name, *verb.words[1:])
             requests, point = proxy.requests, proxy.point()
@@ -258,39 +243,34 @@ class TwoHosts(SystemTest):
                 first.process.kill()
             else:
                 self.refused(got, 4, "OutcomeUnknown")
-        found = self.sandbox(name, space)
+        found = self.sandbox(name)
         stands = found["spec"]["operatingMode"] if found else "nothing"
         kept = before and not (verb.removes() and found is None)
         if kept:
-            self.assertEqual((found["metadata"]["uid"], self.disk(name, space)), (before["metadata"]["uid"], disk))
-        with self.host(space, SECOND) as second:
-            answer = self.answer(second, name, words)
-            if words[0] != "rm":
-                self.good(second.run("open", name))
-                content = second.run("cat", f"{name}:kept")
-                if kept:
-                    self.assertEqual(self.good(content), CONTENT)
-                    self.assertEqual((self.sandbox(name, space)["metadata"]["uid"], self.disk(name, space)), (before["metadata"]["uid"], disk))
-                else:
-                    self.assertEqual(content.returncode, 5, content)
-                    self.assertNotEqual(self.disk(name, space), disk)
-                self.good(second.run("rm", name, "--delete-disk"))
-        wait_for(f"{name} and its disk are gone", lambda: self.sandbox(name, space) is None and self.disk(name, space) is None)
+            self.assertEqual((found["metadata"]["uid"], self.disk(name)), (before["metadata"]["uid"], disk))
+        answer = self.answer(name, words)
+        if words[0] != "rm":
+            self.good(self.second.run("open", name))
+            content = self.second.run("cat", f"{name}:kept")
+            if kept:
+                self.assertEqual(self.good(content), CONTENT)
+                self.assertEqual((self.sandbox(name)["metadata"]["uid"], self.disk(name)), (before["metadata"]["uid"], disk))
+            else:
+                self.assertEqual(content.returncode, 5, content)
+                self.assertNotEqual(self.disk(name), disk)
+            self.good(self.second.run("rm", name, "--delete-disk"))
+        wait_for(f"{name} and its disk are gone", lambda: self.sandbox(name) is None and self.disk(name) is None)
         return requests, point, stands, answer
 
-    def prepare(self, host, name, steps):
-        for _, word in steps:
-            self.open_with_file(host, name) if word == "open" else self.good(host.run(word, name))
-
-    def answer(self, second, name, words):
+    def answer(self, name, words):
         """What the survivor is told. A refusal has a name, and the second try is good or says that there is nothing."""
-        got = second.run(words[0], name, *words[1:])
+        got = self.second.run(words[0], name, *words[1:])
         if got.returncode == 0:
             return got.stdout.decode().strip()
         reason = re.match(r"paddock: ([A-Z]\w+): ", got.stderr.decode())[1]
         if reason == "AlreadyGone":
             return reason
-        return f"{reason}, then " + self.good(second.run(words[0], name, *words[1:])).decode().strip()
+        return f"{reason}, then " + self.good(self.second.run(words[0], name, *words[1:])).decode().strip()
 
 
 class Guarantees(SystemTest):
