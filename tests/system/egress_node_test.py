@@ -207,6 +207,51 @@ class Proved(SystemTest):
             self.assertEqual(node.json("resume", "desk")["origin"], "resumed")
             self.assertEqual(self.send("GET", self.grants)["items"], [])
 
+    def test_one_workspace_is_granted_hosts_of_its_own(self):
+        with self.node(per_sandbox(), ingress="unverified") as node:
+            self.apply_configured()
+            self.apply_fence()
+            uid = node.json("open", "desk")["sandboxUid"]
+            path = f"{self.grants}/namzu-sbx-{uid}"
+            hosts = ["api.example.com", ".packages.example.org"]
+            granted = node.json("policy", "set", "desk", "API.example.com", ".packages.example.org")
+            self.assertEqual((granted["workspace"], granted["sandboxUid"], granted["policy"]), ("desk", uid, f"namzu-sbx-{uid}"))
+            self.assertEqual((granted["stands"], granted["allowedHosts"]), (True, hosts))
+            stored = self.send("GET", path)
+            self.assertEqual(stored["spec"], granted["spec"])
+            self.assertEqual(stored["spec"]["endpointSelector"], {"matchLabels": {"sandbox.namzu.ai/per-sandbox-egress": "namzu-ws-desk"}})
+            self.assertEqual([(x["kind"], x["name"], x["uid"]) for x in stored["metadata"]["ownerReferences"]],
+                             [("Sandbox", "namzu-ws-desk", uid)])
+            self.assertEqual(node.json("policy", "show", "desk"), granted)
+            self.assertEqual(self.good(node.run("policy", "show", "desk", "-o", "name")).decode().split(), hosts)
+            # What is refused changes nothing.
+            self.refused(node.run("policy", "set", "desk", "api.example.com:443"), 2, "NetworkPolicyHost")
+            self.refused(node.run("policy", "set", "desk"), 2, "Usage")
+            self.refused(node.run("policy", "set", "desk", "a.example", "--none"), 2, "Usage")
+            self.assertEqual(self.send("GET", path), stored)
+            # The grant is kept while the workspace sleeps, and nothing is written without the fence.
+            self.good(node.run("suspend", "desk"))
+            fence = self.send("GET", f"{self.fences}/{FENCE}")
+            self.send("DELETE", f"{self.fences}/{FENCE}")
+            self.refused(node.run("resume", "desk"), 3, "AdmissionFenceMissing")
+            self.refused(node.run("policy", "set", "desk", "b.example"), 3, "AdmissionFenceMissing")
+            self.refused(node.run("policy", "clear", "desk"), 3, "AdmissionFenceMissing")
+            self.assertEqual(self.send("GET", path), stored)
+            del fence["metadata"]["resourceVersion"], fence["metadata"]["uid"]
+            self.send("POST", self.fences, fence)
+            self.assertEqual(node.json("resume", "desk")["origin"], "resumed")
+            self.assertEqual(self.send("GET", path)["spec"], stored["spec"])
+            cleared = node.json("policy", "clear", "desk")
+            self.assertEqual((cleared["stands"], cleared["allowedHosts"]), (False, []))
+            self.assertEqual(self.send("GET", self.grants)["items"], [])
+            self.assertEqual(node.json("policy", "set", "desk", "--none"), cleared)
+            self.refused(node.run("policy", "show", "lamp"), 5, "AlreadyGone")
+
+    def test_a_node_without_grants_says_so(self):
+        with self.node(DENY_ALL, ingress="unverified") as node:
+            for words in (("show", "desk"), ("clear", "desk"), ("set", "desk", "a.example")):
+                self.refused(node.run("policy", *words), 3, "PerSandboxEgressNotConfigured")
+
     def test_a_node_that_starts_anew_proves_before_it_serves(self):
         with self.node(DENY_ALL, ingress="unverified") as node:
             self.apply_configured()
