@@ -64,7 +64,7 @@ void judge::violated(const char* which, std::string what) {
 
 // -- requests ---------------------------------------------------------------------
 
-void judge::applied(const shared_verb& by, const k8s::call& what, const std::optional<json>& before, const std::optional<json>& after) {
+void judge::applied(const shared_verb& by, const k8s::call& what, const std::optional<json>& before) {
   if (!by)
     return violated(invariant::truth, what.method + " was sent outside any verb");
   auto& x = *by;
@@ -104,7 +104,6 @@ void judge::applied(const shared_verb& by, const k8s::call& what, const std::opt
     if (x.kind != verb_kind::suspend && x.wake_ups == 0 && !x.made)
       violated(invariant::kept, in_words(x) + " suspended what it had not woken");
   }
-  static_cast<void>(after);
 }
 
 void judge::heard(verb& by, const k8s::call& what, const k8s::result<std::optional<json>>& answer) {

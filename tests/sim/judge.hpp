@@ -45,8 +45,8 @@ public:
 
   // -- requests --------------------------------------------------------------------
 
-  /// A write was carried out. Null `before`, `after`: nothing stood, or stands.
-  void applied(const shared_verb& by, const k8s::call& what, const std::optional<json>& before, const std::optional<json>& after);
+  /// A write was carried out. Null `before`: nothing stood.
+  void applied(const shared_verb& by, const k8s::call& what, const std::optional<json>& before);
   /// What the host hears, before anything can change it.
   void heard(verb& by, const k8s::call& what, const k8s::result<std::optional<json>>& answer);
 

@@ -43,7 +43,7 @@ k8s::result<k8s::answer> network::carry_out(const std::string& host, const share
   auto got = on.serve(what);
   eye.note(host + " " + short_of(what) + (got ? "" : " -> " + std::string{k8s::reason_of(got.error())}) + remark);
   if (what.method != "GET" && got)
-    eye.applied(by, what, before, on.sandbox());
+    eye.applied(by, what, before);
   return got;
 }
 

@@ -95,9 +95,17 @@ void recorder::resume(ticket name, id which, open_options how, session before, d
     to_.resume(name, which, std::move(how), std::move(before), until, std::move(end));
 }
 
-void recorder::remove(ticket name, id which, session before, deadline until, then<done> to) {
+void recorder::remove(ticket name, id which, remove_options how, session before, deadline until, then<done> to) {
   auto x = begin(verb_kind::remove, before, until);
-  to_.remove(name, which, std::move(before), until, ending<done>(x, which, std::move(to)));
+  to_.remove(name, which, std::move(how), std::move(before), until, ending<done>(x, which, std::move(to)));
+}
+
+void recorder::reset_epoch(ticket name, id which, epoch_reset what, session before, deadline until, then<done> to) {
+  to_.reset_epoch(name, std::move(which), std::move(what), std::move(before), until, std::move(to));
+}
+
+void recorder::stamp(ticket name, id which, session before, deadline until, then<stamped> to) {
+  to_.stamp(name, std::move(which), std::move(before), until, std::move(to));
 }
 
 void recorder::explain(ticket name, id which, std::string operation, session before, failure original, deadline until, then<done> to) {

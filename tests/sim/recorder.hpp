@@ -6,7 +6,7 @@
 namespace paddock::sim {
 
 /// Stands between a WORKSPACE and the flows of its verbs: shows the judge each verb and its end, and lets a planted bug change
-/// what goes in and out.
+/// what goes in and out. Nobody resets or stamps an epoch here: those go through unseen.
 class recorder final : public workspace::transitions_port {
 public:
   recorder(workspace::transitions_port& to, place& at, std::uint64_t& orders) : to_(to), at_(at), orders_(orders) {
@@ -18,7 +18,11 @@ public:
                then<workspace::done> to) override;
   void resume(workspace::ticket name, workspace::id which, workspace::open_options how, workspace::session before, deadline until,
               then<workspace::opened> to) override;
-  void remove(workspace::ticket name, workspace::id which, workspace::session before, deadline until, then<workspace::done> to) override;
+  void remove(workspace::ticket name, workspace::id which, workspace::remove_options how, workspace::session before, deadline until,
+              then<workspace::done> to) override;
+  void reset_epoch(workspace::ticket name, workspace::id which, workspace::epoch_reset what, workspace::session before, deadline until,
+                   then<workspace::done> to) override;
+  void stamp(workspace::ticket name, workspace::id which, workspace::session before, deadline until, then<workspace::stamped> to) override;
   void explain(workspace::ticket name, workspace::id which, std::string operation, workspace::session before, workspace::failure original,
                deadline until, then<workspace::done> to) override;
   void cancel(workspace::ticket name) override;

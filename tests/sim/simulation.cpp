@@ -31,6 +31,7 @@ workspace::settings settings_of(std::uint64_t term) {
   out.name_space = name_space;
   out.template_name = "tpl";
   out.agent_address = workspace::settings::address::pod_ip;
+  out.ingress.verify = false;
   out.ready_timeout = 10s; // longer than a call may take
   out.ready_poll = 300ms;
   out.term = term;
@@ -203,7 +204,7 @@ private:
     may(!steps.empty(), 240 / lag_, [this, &steps] { steps[dice.pick(steps.size())](); });
     may(asked_ < most_operations, 12, [this] { ask_something(); });
     may(true, net.requests.empty() && net.commands.empty() ? 60 : 6, [this] { pass_time(); });
-    may(storm_ > 0, 2, [this] { crash(); });
+    may(storm_ > 0, 4, [this] { crash(); });
     may(storm_ > 0, 1, [this] { on.wipe(); });
     may(storm_ > 0 && !on.sandbox(), 6, [this] { on.make_stranger(dice.pick(2) == 0); });
     may(storm_ > 0, 1, [this] {
@@ -364,7 +365,7 @@ private:
     else if (which < 66)
       ask_verb<opened_view>(of, "resume", atom::resume_v, open_spec{}, budget);
     else if (which < 76)
-      ask_verb<caf::unit_t>(of, "remove", atom::remove_v, budget);
+      ask_verb<caf::unit_t>(of, "remove", atom::remove_v, remove_spec{}, budget);
     else if (which < 90)
       run_command(of);
     else

@@ -397,6 +397,28 @@ SCENARIO("an open of a deleted workspace starts over and keeps only the epoch") 
   CHECK_EQ(got.after.retired_pod, std::nullopt);
 }
 
+SCENARIO("an open that fails on what stands again does not leave the workspace deleted") {
+  for (const auto* method : {"GET", "PATCH"}) {
+    auto x = desk{host::fenced, server::with_uids};
+    x.cluster.stand("Running", "3");
+    auto before = session{};
+    before.at = state::deleted;
+    before.epoch = 5;
+    x.cluster.intercept = [&](const k8s::call& what, std::size_t) -> std::optional<desk_cluster::reply> {
+      if (what.method == method && what.path.find(what.method == "GET" ? "/pods/" : "/sandboxes/") != std::string::npos)
+        return pt::status(what, 500);
+      return std::nullopt;
+    };
+    const auto got = x.open(before);
+    CHECK(!got.answer.has_value());
+    CHECK(got.after.at == state::unknown);
+    // A delete asks, and does not answer from memory.
+    x.cluster.intercept = nullptr;
+    CHECK(x.remove(got.after).answer.has_value());
+    CHECK_EQ(x.sent("DELETE"), 1u);
+  }
+}
+
 SCENARIO("an open of a known workspace never creates another one under its name") {
   auto x = desk{host::fenced, server::with_uids};
   auto before = session{};
