@@ -204,7 +204,9 @@ private:
     may(!steps.empty(), 240 / lag_, [this, &steps] { steps[dice.pick(steps.size())](); });
     may(asked_ < most_operations, 12, [this] { ask_something(); });
     may(true, net.requests.empty() && net.commands.empty() ? 60 : 6, [this] { pass_time(); });
-    may(storm_ > 0, 4, [this] { crash(); });
+    may(storm_ > 0, 2, [this] { crash(alive(dice.pick(slots_.size()))); });
+    if (auto* x = writer())
+      may(storm_ > 0, 12, [this, x] { crash(*x); });
     may(storm_ > 0, 1, [this] { on.wipe(); });
     may(storm_ > 0 && !on.sandbox(), 6, [this] { on.make_stranger(dice.pick(2) == 0); });
     may(storm_ > 0, 1, [this] {
@@ -294,8 +296,15 @@ private:
     for (const auto& y : operations_)
       y->alone = y->alone || y->of == &x;
   }
-  void crash() {
-    auto& x = alive(dice.pick(slots_.size()));
+  /// A host whose write is on its way; null: none is.
+  host* writer() {
+    for (const auto& sent : net.requests)
+      for (auto& x : hosts)
+        if (sent->what.method != "GET" && !x->at.dead && x->at.name() == sent->host)
+          return x.get();
+    return nullptr;
+  }
+  void crash(host& x) {
     eye.note(x.at.name() + " crashes");
     const auto name = x.at.slot;
     kill(x);

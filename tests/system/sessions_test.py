@@ -61,7 +61,7 @@ class Relay:
 
 def configured(folder, name, kubeconfig, epoch_base):
     path = pathlib.Path(folder) / name
-    path.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {kubeconfig}\nagent-address: pod-ip\nready-timeout: 30s\nepoch-base: {epoch_base}\n")
+    path.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {kubeconfig}\nagent-address: pod-ip\ningress: unverified\nready-timeout: 30s\nepoch-base: {epoch_base}\n")
     return Node(config=path)
 
 

@@ -87,7 +87,7 @@ class TwoHosts(SystemTest):
         if proxy:
             kubeconfig = folder / "kubeconfig"
             kubeconfig.write_text(proxy.kubeconfig())
-        (folder / "paddock.yaml").write_text(f"listen: 127.0.0.1:0\nkubeconfig: {kubeconfig}\nagent-address: pod-ip\nready-timeout: 30s\n"
+        (folder / "paddock.yaml").write_text(f"listen: 127.0.0.1:0\nkubeconfig: {kubeconfig}\nagent-address: pod-ip\ningress: unverified\nready-timeout: 30s\n"
                                              f"ready-poll-interval: 200ms\nepoch-base: {epoch_base}\n")
         return Node(config=folder / "paddock.yaml")
 

@@ -486,3 +486,31 @@ SCENARIO("an object that lost the epoch we had stamped is not written") {
   CHECK(failed_with<precondition>(got) != nullptr);
   CHECK_EQ(x.requests(), strings{"GET SB"});
 }
+
+SCENARIO("a suspended workspace that an older holder could still wake is written, and then it cannot") {
+  auto x = desk{host::fenced, server::with_uids};
+  x.on.how.epoch_base = 7;
+  x.cluster.stand("Suspended", "3");
+  const auto taken = x.take_up();
+  REQUIRE(taken.after.at == state::suspended);
+  x.forget();
+  const auto first = x.suspend(taken.after);
+  CHECK(first.after.at == state::suspended);
+  CHECK_EQ(x.requests(), (strings{"GET SB", "PATCH SB json", "GET POD"}));
+  CHECK_EQ(x.cluster.annotation("holder-epoch"), "7");
+  const auto second = x.suspend(first.after);
+  CHECK(second.after.at == state::suspended);
+  CHECK_EQ(x.requests(), (strings{"GET SB", "GET POD"}));
+}
+
+SCENARIO("a suspended workspace is rested only once its controller has seen it") {
+  auto x = desk{host::fenced, server::with_generations};
+  auto got = x.suspend(opened_on(x));
+  REQUIRE(got.after.at == state::suspended);
+  x.cluster.controller_acts = false;
+  x.cluster.sandbox->at("metadata")["generation"] = 9;
+  x.budget = std::chrono::milliseconds{2'000};
+  got = x.suspend(got.after);
+  CHECK(failed_with<suspend_timeout>(got) != nullptr);
+  CHECK(got.after.at == state::suspending);
+}

@@ -88,6 +88,11 @@ asio::awaitable<transition<done>> finish(world& on, id which, session now, std::
   co_return transition<done>{std::move(now), done{}};
 }
 
+/// Whether no write of an older holder is accepted any more; so it is too where writes carry no epoch.
+bool carries_epoch_of(const world& on, const session& now, const nlohmann::json& object) {
+  return !on.how.fenced || !now.epoch || !k8s::needs_stamp(k8s::read_fence(object), *now.epoch);
+}
+
 asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_options how, session before, deadline until) {
   auto over = co_await withdrawn();
   if (over)
@@ -113,9 +118,13 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
     auto ok = take_hold(on, which, name, now, *object);
     if (!ok)
       co_return end_with<done>(std::move(before), ok.error());
-    // What was suspended when we looked last may have been resumed and suspended again: its pod is looked for once more.
-    if (now.at == state::suspended && k8s::read_sandbox(*object).mode == k8s::operating_mode::suspended)
-      co_return co_await finish(on, which, std::move(now), std::nullopt, until);
+    // What was suspended when we looked last may have been resumed and suspended again: its pod is looked for once more. Without our
+    // epoch on it a wake-up of an older holder could still land after this verb had succeeded, so then it is written.
+    const auto found = k8s::read_sandbox(*object);
+    if (now.at == state::suspended && found.mode == k8s::operating_mode::suspended && carries_epoch_of(on, now, *object)) {
+      const auto unseen = found.seen_by_controller(found.generation) ? std::nullopt : found.generation;
+      co_return co_await finish(on, which, std::move(now), unseen, until);
+    }
     seen = std::move(*object);
   }
   if (on.terminals != nullptr && now.guest && !how.by_id)
