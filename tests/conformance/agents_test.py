@@ -6,7 +6,7 @@ import datetime
 from live import *
 
 STORIES = json.loads((HERE / "agents.json").read_text())
-BOUND = 20
+BOUND = 60  # a real garbage collector looks for new kinds every 30 s
 OURS = "sandbox,sandboxclaim,sandboxwarmpool,sandboxtemplate"
 # What else a cluster has, but for the scheduler.
 MANAGERS = "garbagecollector,pvc-protection,namespace,serviceaccount"
