@@ -419,6 +419,24 @@ SCENARIO("an open that fails on what stands again does not leave the workspace d
   }
 }
 
+SCENARIO("an open whose POST met something that it could not read does not leave the workspace deleted") {
+  auto x = desk{host::fenced, server::with_uids};
+  x.cluster.stand("Running", "3");
+  auto before = session{};
+  before.at = state::deleted;
+  before.epoch = 5;
+  x.cluster.intercept = [](const k8s::call& what, std::size_t) {
+    return what.method == "GET" && what.path.find("/sandboxes/") != std::string::npos ? std::optional{pt::status(what, 500)} : std::nullopt;
+  };
+  const auto got = x.open(before);
+  CHECK_EQ(x.requests(), (strings{"GET TPL", "POST SBC", "GET SB"}));
+  CHECK(!got.answer.has_value());
+  CHECK(got.after.at == state::unknown);
+  x.cluster.intercept = nullptr;
+  CHECK(x.remove(got.after).answer.has_value());
+  CHECK_EQ(x.sent("DELETE"), 1u);
+}
+
 SCENARIO("an open of a known workspace never creates another one under its name") {
   auto x = desk{host::fenced, server::with_uids};
   auto before = session{};

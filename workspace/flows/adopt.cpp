@@ -91,8 +91,7 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
     }
     co_return end_with<opened>(std::move(before), std::move(why));
   }
-  if (before.at == state::deleted)
-    before.at = state::unknown; // something stands under the name again
+  note_standing(before);
   auto ok = result<void>{};
   if (how.expect)
     ok = co_await authenticate(on, which, *how.expect, how.expect_claims, *object, until);

@@ -58,11 +58,8 @@ asio::awaitable<transition<opened>> open_steps(world& on, id which, open_options
   if (before.at == state::running && !how.expect)
     co_return co_await open_running(on, which, how, before, until);
   if (before.at == state::deleted) {
-    // What was held of the deleted object is void; the epoch is the host's own and is never lowered.
-    auto fresh = session{};
-    fresh.epoch = before.epoch;
-    fresh.at = state::deleted;
-    before = std::move(fresh);
+    before = without_object(before);
+    before.at = state::deleted;
   }
   const auto creates = how.create && !how.expect && !before.sandbox;
   auto adopting = adoption{wanted, std::nullopt, {}, how.refresh_template, how.leave_on_failure, how.expect, how.expect_claims};
@@ -83,8 +80,10 @@ asio::awaitable<transition<opened>> open_steps(world& on, id which, open_options
     created.epoch = k8s::first_of(on.how.epochs());
   auto body = create_body(which.sandbox_name(), on.how.name_space, *adopting.from, created.epoch);
   auto made = co_await ask(on, k8s::post(k8s::sandboxes_path(on.how.name_space), std::move(body)), until);
-  if (!made && std::holds_alternative<k8s::conflict>(made.error()))
+  if (!made && std::holds_alternative<k8s::conflict>(made.error())) {
+    note_standing(before);
     co_return co_await adopt(on, which, std::move(adopting), std::move(before), until);
+  }
   if (!made) {
     auto why = of_write(operation::create, made.error());
     if (!note_unknown(on, created, why))

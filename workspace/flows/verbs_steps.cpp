@@ -79,6 +79,17 @@ result<void> check_expected(const std::optional<sandbox_uid>& expect) {
   return {};
 }
 
+session without_object(const session& x) {
+  auto got = session{};
+  got.epoch = x.epoch;
+  return got;
+}
+
+void note_standing(session& now) {
+  if (now.at == state::deleted)
+    now.at = state::unknown;
+}
+
 void note_written(session& now) {
   now.stamped = now.epoch.has_value();
 }
