@@ -170,7 +170,43 @@ SCENARIO("a suspend by id of a session that is held dials nothing either") {
   CHECK_EQ(x.guest.calls.size(), calls);
 }
 
+SCENARIO("what was held of another Sandbox says nothing of the one that is named") {
+  auto x = desk{host::fenced, server::with_uids};
+  const auto held = x.open().after;
+  x.cluster.stand("Running", "0", "S2");
+  auto how = suspend_options{};
+  how.expect = sandbox_uid{"S2"};
+  const auto calls = x.guest.calls.size();
+  const auto asleep = x.suspend(held, how);
+  REQUIRE(asleep.answer.has_value());
+  CHECK_EQ(x.cluster.mode(), "Suspended");
+  CHECK(asleep.after.at == state::suspended);
+  CHECK_EQ(asleep.after.sandbox, sandbox_uid{"S2"});
+  CHECK_EQ(asleep.after.epoch, held.epoch);
+  CHECK_NE(asleep.after.retired_pod, held.pod);
+  // Its disks were never read, nor was it proved what it reaches.
+  CHECK(asleep.after.claims.empty());
+  CHECK(!asleep.after.claims_read);
+  CHECK_EQ(x.guest.calls.size(), calls);
+}
+
 // -- delete ------------------------------------------------------------------
+
+SCENARIO("that another Sandbox was deleted is no answer for the one that is named") {
+  auto x = desk{host::fenced, server::with_uids};
+  const auto gone = x.remove(x.open().after).after;
+  REQUIRE(gone.at == state::deleted);
+  x.cluster.stand("Suspended", "0", "S2");
+  x.forget();
+  CHECK(x.remove(gone).answer.has_value());
+  CHECK(x.remove(gone, {sandbox_uid{"S1"}}).answer.has_value());
+  CHECK(x.requests().empty());
+  const auto got = x.remove(gone, {sandbox_uid{"S2"}});
+  REQUIRE(got.answer.has_value());
+  CHECK_EQ(x.requests(), (strings{"GET SB", "DELETE SB"}));
+  CHECK(got.after.at == state::deleted);
+  CHECK(!x.cluster.sandbox.has_value());
+}
 
 // [W 128] the object was made anew (that it is read first, and its version sent too, is [W] P10)
 SCENARIO("a delete of an object that was made anew is refused, and the new one stands") {

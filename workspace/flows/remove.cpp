@@ -23,12 +23,11 @@ asio::awaitable<transition<done>> remove_steps(world& on, id which, remove_optio
     usable = check_expected(how.expect);
   if (!usable)
     co_return end_with<done>(std::move(before), usable.error());
-  if (before.at == state::deleted)
+  // That another Sandbox was deleted says nothing of the one that is named.
+  if (before.at == state::deleted && (!how.expect || how.expect == before.sandbox))
     co_return transition<done>{std::move(before), done{}};
   const auto* name = before.at == state::unknown ? operation::remove_by_id : operation::destroy;
-  auto now = before;
-  if (how.expect)
-    now.sandbox = how.expect;
+  auto now = of_expected(before, how.expect);
   auto seen = std::optional<nlohmann::json>{};
   // Only a session that was told no uid, by a host without epochs, deletes what it has not read ([W] P3, P10).
   if (on.how.fenced || now.epoch || now.sandbox || now.at == state::unknown) {
@@ -42,8 +41,8 @@ asio::awaitable<transition<done>> remove_steps(world& on, id which, remove_optio
       co_return end_with<done>(std::move(before), ok.error());
     seen = std::move(*object);
   }
-  if (on.terminals != nullptr && now.guest)
-    co_await on.terminals->reap(*now.guest, on.time, until);
+  if (on.terminals != nullptr && before.guest)
+    co_await on.terminals->reap(*before.guest, on.time, until);
   drop(now);
   if (now.at == state::running)
     now.at = state::suspending;

@@ -107,9 +107,7 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
     co_return end_with<done>(std::move(before), destroyed{name, which.sandbox_name()});
   if (before.at == state::suspended && !before.sandbox && !how.expect)
     co_return transition<done>{std::move(before), done{}};
-  auto now = before;
-  if (how.expect)
-    now.sandbox = how.expect;
+  auto now = of_expected(before, how.expect);
   auto seen = std::optional<nlohmann::json>{};
   if (on.how.fenced || now.epoch || how.expect || now.at == state::suspended || now.at == state::unknown) {
     auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
@@ -127,9 +125,9 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
     }
     seen = std::move(*object);
   }
-  if (on.terminals != nullptr && now.guest && !how.by_id)
-    co_await on.terminals->reap(*now.guest, on.time, until);
-  if (before.at == state::running) {
+  if (on.terminals != nullptr && before.guest && !how.by_id)
+    co_await on.terminals->reap(*before.guest, on.time, until);
+  if (now.at == state::running) {
     auto ok = co_await bring_to_rest(on, which, now, how, until);
     if (!ok)
       co_return end_with<done>(std::move(before), ok.error());

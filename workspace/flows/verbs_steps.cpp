@@ -85,6 +85,14 @@ session without_object(const session& x) {
   return got;
 }
 
+session of_expected(const session& x, const std::optional<sandbox_uid>& expect) {
+  if (!expect || x.sandbox == expect)
+    return x;
+  auto got = x.sandbox ? without_object(x) : x;
+  got.sandbox = expect;
+  return got;
+}
+
 void note_standing(session& now) {
   if (now.at == state::deleted)
     now.at = state::unknown;
