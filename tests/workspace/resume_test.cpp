@@ -415,3 +415,28 @@ SCENARIO("a refresh that came second writes no template and is a session of what
   CHECK(got.after.at == state::running);
   CHECK(!got.after.revision_current);
 }
+
+SCENARIO("a workspace that was seen to run is not held for suspended when the verb fails") {
+  for (auto by_open : {false, true}) {
+    auto x = desk{host::fenced, server::with_uids};
+    const auto before = suspended_on(x);
+    // Somebody woke it before the first look, or between that and the write.
+    for (auto late : {false, true}) {
+      x.cluster.set_mode("Suspended");
+      if (!late)
+        x.cluster.set_mode("Running");
+      x.cluster.intercept = [&x, late, patches = 0](const k8s::call& what, std::size_t) mutable -> std::optional<desk_cluster::reply> {
+        if (what.method != "PATCH")
+          return std::nullopt;
+        if (!late || ++patches > 1)
+          return pt::denied(what);
+        x.cluster.set_mode("Running");
+        return pt::not_applied(what);
+      };
+      const auto got = by_open ? x.open(before) : x.resume(before);
+      CHECK(!got.answer.has_value());
+      CHECK_EQ(x.cluster.mode(), "Running");
+      CHECK(got.after.at == state::suspending);
+    }
+  }
+}

@@ -99,6 +99,11 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
   const auto seen = k8s::read_sandbox(*object);
   if (ok)
     ok = check_standing(on, which, how, now, *object);
+  const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
+  if (ok && !is_suspended) {
+    note_running(before);
+    note_running(now);
+  }
   auto labels = labels_of(refreshes(how, seen) ? how.from->pod_template : seen.pod_template);
   if (ok)
     ok = co_await prove_labels(on, which, how, labels, until);
@@ -111,7 +116,6 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
   auto draining = co_await look_for_draining_pod(on, which, until);
   if (!draining)
     co_return end_with<opened>(std::move(before), draining.error());
-  const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
   how.proved_for = std::move(labels);
   now.fence_proved = false;
   now.template_name = how.wanted.template_name;
@@ -128,6 +132,8 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
   auto revision = seen.template_hash;
   if (written->yielded) {
     // Somebody else woke it in between: what stands now is adopted as a running object is.
+    note_running(before);
+    note_running(now);
     object = std::move(written->object);
     revision = k8s::read_sandbox(*object).template_hash;
     ok = check_configuration(*object, which.sandbox_name(), how.wanted, false);

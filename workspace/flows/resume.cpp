@@ -78,6 +78,10 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
     ok = take_hold(on, which, operation::resume, now, *object);
   if (!ok)
     co_return end_with<opened>(std::move(before), ok.error());
+  if (seen.mode != k8s::operating_mode::suspended) {
+    note_running(before);
+    note_running(now);
+  }
   if (now.template_name.empty())
     now.template_name = template_of(*object).value_or(how.template_name.empty() ? on.how.template_name : how.template_name);
   const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
@@ -148,6 +152,7 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
   auto woke = is_suspended;
   if (written && written->yielded) {
     woke = false;
+    note_running(now);
     now.revision = k8s::read_sandbox(written->object).template_hash;
     now.revision_current = refreshed && now.revision == refreshed->hash;
     auto again = std::move(written->object);

@@ -98,6 +98,11 @@ void note_standing(session& now) {
     now.at = state::unknown;
 }
 
+void note_running(session& now) {
+  if (now.at == state::suspended)
+    now.at = state::suspending;
+}
+
 void note_written(session& now) {
   now.stamped = now.epoch.has_value();
 }

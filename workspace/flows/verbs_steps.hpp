@@ -76,6 +76,9 @@ bool note_unknown(const world& on, session& now, const failure& why);
 /// Something stands under the name, so it is not deleted.
 void note_standing(session& now);
 
+/// The object was seen Running, so it is not suspended, whoever woke it ([W] P4).
+void note_running(session& now);
+
 /// After a write of ours landed: the object carries our epoch, where there is one.
 void note_written(session& now);
 
