@@ -270,13 +270,30 @@ SCENARIO("a reset on an object that moves is tried again on what stands then, th
   CHECK_EQ(x.sent("PATCH"), 1u);
 }
 
-SCENARIO("a reset whose answer was lost is unknown") {
+SCENARIO("a reset whose answer was lost is unknown, and the next write goes above it") {
+  for (auto known : {false, true}) {
+    auto x = desk{host::fenced, server::with_uids};
+    x.cluster.stand("Suspended", "latest");
+    x.cluster.intercept = [](const k8s::call& what, std::size_t) {
+      return what.method == "PATCH" ? std::optional{pt::unreachable(what, true)} : std::nullopt;
+    };
+    const auto got = x.reset_epoch(known ? at_epoch(3) : session{}, {"latest", sandbox_uid{"S1"}});
+    CHECK(failed_with<write_unknown>(got) != nullptr);
+    const auto sent = x.api.sent("PATCH").at(0).body.at(3).at("value").get<std::string>();
+    CHECK_EQ(sent, known ? "4" : "0");
+    CHECK_EQ(got.after.epoch, known ? 5u : 1u);
+  }
+}
+
+SCENARIO("a reset that was refused leaves the epoch as it was") {
   auto x = desk{host::fenced, server::with_uids};
   x.cluster.stand("Suspended", "latest");
   x.cluster.intercept = [](const k8s::call& what, std::size_t) {
-    return what.method == "PATCH" ? std::optional{pt::unreachable(what, true)} : std::nullopt;
+    return what.method == "PATCH" ? std::optional{pt::denied(what)} : std::nullopt;
   };
-  CHECK(failed_with<write_unknown>(x.reset_epoch({}, {"latest", sandbox_uid{"S1"}})) != nullptr);
+  const auto got = x.reset_epoch(at_epoch(3), {"latest", sandbox_uid{"S1"}});
+  CHECK(api_failed_with<k8s::credential_failure>(got) != nullptr);
+  CHECK_EQ(got.after.epoch, 3u);
 }
 
 // -- stamping --------------------------------------------------------------------
@@ -339,4 +356,18 @@ SCENARIO("an epoch that was lost is put back by its holder, but not on another o
   x.forget();
   CHECK(failed_with<replaced>(x.stamp(held)) != nullptr);
   CHECK_EQ(x.requests(), strings{"GET SB"});
+}
+
+SCENARIO("an object that stands where this host deleted another one is stamped") {
+  auto x = desk{host::fenced, server::with_uids};
+  x.on.how.term = 1;
+  const auto gone = x.remove(x.open().after).after;
+  REQUIRE(gone.at == state::deleted);
+  x.cluster.stand("Suspended", "7", "S2");
+  x.forget();
+  const auto got = x.stamp(gone);
+  REQUIRE(got.answer.has_value());
+  CHECK(got.answer->written);
+  CHECK_EQ(x.cluster.annotation("holder-epoch"), std::to_string(*gone.epoch));
+  CHECK(got.after.at != state::deleted);
 }

@@ -63,8 +63,10 @@ asio::awaitable<transition<done>> reset_steps(world& on, id which, epoch_reset w
   auto named = k8s::named_epoch{what.sandbox, what.stored};
   auto written = co_await replace_epoch(on, std::move(to), std::move(named), until);
   if (!written) {
-    note_unknown(on, before, written.error());
-    co_return end_with<done>(std::move(before), written.error());
+    auto sent = before;
+    sent.epoch = epoch;
+    const auto unknown = note_unknown(on, sent, written.error());
+    co_return end_with<done>(unknown ? std::move(sent) : std::move(before), written.error());
   }
   if (before.epoch) {
     before.epoch = epoch;
@@ -97,8 +99,10 @@ asio::awaitable<transition<stamped>> stamp_steps(world& on, id which, session be
   const auto below = stamps_below(on.how, before);
   if (!below || !template_of(*object) || !k8s::needs_stamp(stored, *below))
     co_return transition<stamped>{std::move(before), std::move(found)};
+  // Another object than the one that this host deleted is nobody's of ours, so it is stamped like one that appears ([W] P12).
+  const auto again = before.at == state::deleted && before.sandbox != stored.uid;
   // A lost epoch is not taken for that of a newer holder here: to put it back is what this verb is for ([W] P11).
-  auto now = before;
+  auto now = again ? without_object(before) : before;
   now.stamped = false;
   auto ok = take_hold(on, which, operation::stamp, now, *object);
   if (!ok)
