@@ -568,6 +568,15 @@ SCENARIO("taking up a suspended workspace reads and writes nothing") {
   CHECK_EQ(x.cluster.mode(), "Suspended");
 }
 
+SCENARIO("a workspace whose controller has not seen its suspend is not taken up as suspended") {
+  auto x = desk{host::fenced, server::with_generations};
+  x.cluster.controller_acts = false;
+  x.cluster.stand("Suspended", "0");
+  CHECK(x.take_up().after.at == state::suspending);
+  x.cluster.look();
+  CHECK(x.take_up().after.at == state::suspended);
+}
+
 SCENARIO("taking up a name under which nothing stands says so") {
   auto x = desk{host::fenced, server::with_uids};
   auto got = x.take_up();

@@ -199,7 +199,9 @@ asio::awaitable<transition<done>> take_up_steps(world& on, id which, session bef
     retire(now);
     if (standing.uid)
       now.retired_pod = standing.uid;
-    now.at = !pod || standing.what == pod_seen::kind::stopped ? state::suspended : state::suspending;
+    // While its controller has not seen the mode it may still start a pod ([W] P9).
+    const auto rests = seen.seen_by_controller(seen.generation) && (!pod || standing.what == pod_seen::kind::stopped);
+    now.at = rests ? state::suspended : state::suspending;
     co_return transition<done>{std::move(now), done{}};
   }
   ok = co_await prove_applied(on, now.template_name, until);
