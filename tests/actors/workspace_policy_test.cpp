@@ -156,7 +156,7 @@ SCENARIO("a grant reads the Sandbox, proves the fence, writes, and says what is 
   CHECK(cleared->value->allowed_hosts.empty());
 }
 
-// [E 165]
+// [E 165] [E 263] there is nothing that could be set
 SCENARIO("a node without per-sandbox egress refuses by name, and asks nobody") {
   world.policies = nullptr;
   auto me = opened_workspace();
