@@ -75,6 +75,13 @@ result<void> check_same_disks(const json& of_template, const json& of_sandbox, c
   return {};
 }
 
+result<void> check_refreshed_disks(const json& of_template, const json& pod_template, const json& of_sandbox, const std::string& source) {
+  auto ok = check_same_disks(of_template, of_sandbox, source);
+  if (!ok)
+    return ok;
+  return check_block_disks(of_sandbox, pod_template, source);
+}
+
 std::string template_source(const std::string& template_name, const std::string& name_space) {
   return "SandboxTemplate " + template_name + " in namespace " + name_space;
 }

@@ -16,6 +16,10 @@ namespace paddock::workspace {
 /// The same-disks rule of a refresh ([W] 1.9): the template declares no claim that the Sandbox lacks.
 [[nodiscard]] result<void> check_same_disks(const nlohmann::json& of_template, const nlohmann::json& of_sandbox, const std::string& source);
 
+/// Both rules for a refresh of a Sandbox with the claims `of_sandbox` from a template, the same disks first.
+[[nodiscard]] result<void> check_refreshed_disks(const nlohmann::json& of_template, const nlohmann::json& pod_template,
+                                                 const nlohmann::json& of_sandbox, const std::string& source);
+
 [[nodiscard]] std::string template_source(const std::string& template_name, const std::string& name_space);
 [[nodiscard]] std::string sandbox_source(const std::string& sandbox_name, const std::string& name_space);
 [[nodiscard]] std::string refresh_source(const std::string& template_name, const std::string& name_space, const std::string& sandbox_name);

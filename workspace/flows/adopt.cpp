@@ -41,34 +41,21 @@ result<void> check_refresh(const world& on, const id& which, const adoption& how
   if (!refreshes(how, seen))
     return {};
   const auto source = refresh_source(how.wanted.template_name, on.how.name_space, which.sandbox_name());
-  auto ok = check_same_disks(how.from->claims, seen.volume_claim_templates, source);
-  if (!ok)
-    return ok;
-  return check_block_disks(seen.volume_claim_templates, how.from->pod_template, source);
-}
-
-/// `prove_selected` for the labels that the pod carries or will carry, unless the verb has done it.
-asio::awaitable<result<void>> prove_labels(world& on, id which, const adoption& how, egress::label_map labels, deadline until) {
-  if (labels == how.proved_for)
-    co_return result<void>{};
-  co_return co_await prove_selected(on, which, how.wanted.template_name, std::move(labels), until);
-}
-
-/// The one write of an adopt ([W] 3.1.3 step 9), for an object in this mode.
-k8s::sandbox_write write_for(const adoption& how, const session& now, bool is_suspended) {
-  auto what = k8s::sandbox_write{};
-  if (!is_suspended)
-    return what;
-  what.mode = k8s::operating_mode::running;
-  what.only_if_suspended = how.refresh || now.sandbox;
-  if (how.refresh) {
-    what.more_annotations.emplace_back(k8s::template_hash_annotation, how.from->hash);
-    what.pod_template = how.from->pod_template;
-  }
-  return what;
+  return check_refreshed_disks(how.from->claims, how.from->pod_template, seen.volume_claim_templates, source);
 }
 
 } // namespace
+
+k8s::sandbox_write waking_write(const session& now, const std::optional<usable_template>& refresh) {
+  auto what = k8s::sandbox_write{};
+  what.mode = k8s::operating_mode::running;
+  what.only_if_suspended = refresh || now.sandbox;
+  if (refresh) {
+    what.more_annotations.emplace_back(k8s::template_hash_annotation, refresh->hash);
+    what.pod_template = refresh->pod_template;
+  }
+  return what;
+}
 
 asio::awaitable<result<std::optional<pod_uid>>> look_for_draining_pod(world& on, id which, deadline until) {
   auto got = co_await read(on, k8s::pods_path(on.how.name_space, which.sandbox_name()), until);
@@ -106,7 +93,7 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
   }
   auto labels = labels_of(refreshes(how, seen) ? how.from->pod_template : seen.pod_template);
   if (ok)
-    ok = co_await prove_labels(on, which, how, labels, until);
+    ok = co_await prove_labels(on, which, how.wanted.template_name, std::move(labels), how.proved_for, until);
   if (ok)
     ok = co_await drop_predecessors(on, which, now.sandbox, fence::proved, until);
   if (ok)
@@ -116,11 +103,10 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
   auto draining = co_await look_for_draining_pod(on, which, until);
   if (!draining)
     co_return end_with<opened>(std::move(before), draining.error());
-  how.proved_for = std::move(labels);
   now.fence_proved = false;
   now.template_name = how.wanted.template_name;
-  auto written =
-    co_await write_fenced(on, write_target(which, operation::create, holder_of(now)), write_for(how, now, is_suspended), *object, until);
+  auto what = is_suspended ? waking_write(now, how.refresh ? how.from : std::nullopt) : k8s::sandbox_write();
+  auto written = co_await write_fenced(on, write_target(which, operation::create, holder_of(now)), std::move(what), *object, until);
   if (!written) {
     if (!note_unknown(on, now, written.error()))
       co_return end_with<opened>(std::move(before), written.error());
@@ -138,7 +124,8 @@ asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, ses
     revision = k8s::read_sandbox(*object).template_hash;
     ok = check_configuration(*object, which.sandbox_name(), how.wanted, false);
     if (ok)
-      ok = co_await prove_labels(on, which, how, labels_of(k8s::read_sandbox(*object).pod_template), until);
+      ok = co_await prove_labels(on, which, how.wanted.template_name, labels_of(k8s::read_sandbox(*object).pod_template), how.proved_for,
+                                 until);
     if (!ok)
       co_return end_with<opened>(std::move(before), ok.error());
     written = co_await write_fenced(on, write_target(which, operation::create, holder_of(now)), k8s::sandbox_write(), *object, until);

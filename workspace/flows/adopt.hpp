@@ -24,6 +24,9 @@ struct adoption {
 /// every check has passed, and nothing is ever deleted, created or repaired.
 boost::asio::awaitable<transition<opened>> adopt(world& on, id which, adoption how, session before, deadline until);
 
+/// The write that wakes a suspended workspace, and with a template takes that over ([W] 3.6).
+[[nodiscard]] k8s::sandbox_write waking_write(const session& now, const std::optional<usable_template>& refresh);
+
 /// The uid of a pod of the Sandbox's name that is on its way out; 404 is none.
 boost::asio::awaitable<result<std::optional<pod_uid>>> look_for_draining_pod(world& on, id which, deadline until);
 

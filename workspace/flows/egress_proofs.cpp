@@ -60,6 +60,14 @@ asio::awaitable<result<void>> prove_selected(world& on, id which, std::string te
   co_return to_result(co_await egress::verify_union(on.api, on.how.egress->engine, std::move(allowed), std::move(pod), subject, until));
 }
 
+asio::awaitable<result<void>> prove_labels(world& on, id which, std::string template_name, egress::label_map labels,
+                                           std::optional<egress::label_map>& proved, deadline until) {
+  if (labels == proved)
+    co_return result<void>{};
+  proved = labels;
+  co_return co_await prove_selected(on, which, std::move(template_name), std::move(labels), until);
+}
+
 asio::awaitable<result<void>> drop_predecessors(world& on, id which, std::optional<sandbox_uid> owner, fence how, deadline until) {
   if (!on.how.egress || !on.how.egress->per_sandbox)
     co_return result<void>{};

@@ -21,6 +21,10 @@ boost::asio::awaitable<result<void>> prove_applied(world& on, std::string templa
 boost::asio::awaitable<result<void>> prove_selected(world& on, id which, std::string template_name, egress::label_map labels,
                                                     deadline until);
 
+/// `prove_selected`, unless these labels are those of `proved`, for which the verb has done it. They are from then on.
+boost::asio::awaitable<result<void>> prove_labels(world& on, id which, std::string template_name, egress::label_map labels,
+                                                  std::optional<egress::label_map>& proved, deadline until);
+
 /// Whether the verb has proved the fence before it asks.
 enum class fence { to_prove, proved };
 

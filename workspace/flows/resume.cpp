@@ -27,28 +27,37 @@ asio::awaitable<result<usable_template>> fetch_refresh(world& on, id which, over
   if (!got)
     co_return got;
   const auto source = refresh_source(wanted.template_name, on.how.name_space, which.sandbox_name());
-  auto ok = check_same_disks(got->claims, claims, source);
-  if (ok)
-    ok = check_block_disks(claims, got->pod_template, source);
+  auto ok = check_refreshed_disks(got->claims, got->pod_template, claims, source);
   if (!ok)
     co_return tl::unexpected{ok.error()};
   co_return got;
 }
 
-/// What the verb that resumes has proved of the network already.
-enum class proved_before { nothing, applied };
+/// What is proved of the network when a resume begins: nothing; by the verb that resumes, what `prove_applied` does; or all of it, when
+/// this host opened the workspace. Having suspended one, or looked at one, proves nothing.
+enum class proved_before { nothing, applied, opened };
 
 /// What is proved of the network before anything is written ([W] 3.5 step 6): the fence anew, and what former Sandboxes were granted. For
-/// a workspace of which this host has begun no session it is what an open proves.
-asio::awaitable<result<void>> prove_network(world& on, id which, session now, bool known, proved_before how, deadline until) {
-  const auto applies = how == proved_before::nothing && !known;
-  if (applies) {
+/// a workspace that this host has not opened it is what an open proves.
+asio::awaitable<result<void>> prove_network(world& on, id which, session now, proved_before proved, deadline until) {
+  if (proved == proved_before::nothing) {
     auto ok = co_await prove_applied(on, now.template_name, until);
     if (!ok)
       co_return ok;
   }
-  co_return co_await drop_predecessors(on, which, now.sandbox, applies || how == proved_before::applied ? fence::proved : fence::to_prove,
-                                       until);
+  co_return co_await drop_predecessors(on, which, now.sandbox, proved == proved_before::opened ? fence::to_prove : fence::proved, until);
+}
+
+/// What runs, of a session that does, is stamped, and that is all.
+asio::awaitable<transition<opened>> stamp_running(world& on, id which, session now, nlohmann::json object, deadline until) {
+  auto written =
+    co_await write_fenced(on, write_target(which, operation::resume, holder_of(now)), k8s::sandbox_write(), std::move(object), until);
+  if (!written) {
+    note_unknown(on, now, written.error());
+    co_return end_with<opened>(std::move(now), written.error());
+  }
+  note_written(now);
+  co_return transition<opened>{std::move(now), opened{origin::adopted_running}};
 }
 
 asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_options how, session before, proved_before proved,
@@ -78,36 +87,27 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
     ok = take_hold(on, which, operation::resume, now, *object);
   if (!ok)
     co_return end_with<opened>(std::move(before), ok.error());
-  if (seen.mode != k8s::operating_mode::suspended) {
+  const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
+  const auto refreshes = is_suspended && how.refresh_template;
+  if (!is_suspended) {
     note_running(before);
     note_running(now);
   }
   if (now.template_name.empty())
     now.template_name = template_of(*object).value_or(how.template_name.empty() ? on.how.template_name : how.template_name);
-  const auto is_suspended = seen.mode == k8s::operating_mode::suspended;
-  // A session that this host has begun was proved when it was opened. Having suspended a workspace, or looked at one, proves nothing.
-  const auto known = before.claims_read;
-  ok = co_await prove_network(on, which, now, known, proved, until);
-  auto labels = labels_of(seen.pod_template);
+  if (proved == proved_before::nothing && before.claims_read)
+    proved = proved_before::opened;
   auto proved_for = std::optional<egress::label_map>{};
-  if (known && proved == proved_before::nothing)
-    proved_for = labels;
-  if (ok && !proved_for && !(is_suspended && how.refresh_template)) {
-    ok = co_await prove_selected(on, which, now.template_name, labels, until);
-    proved_for = labels;
-  }
+  if (proved == proved_before::opened)
+    proved_for = labels_of(seen.pod_template);
+  ok = co_await prove_network(on, which, now, proved, until);
+  if (ok && !refreshes)
+    ok = co_await prove_labels(on, which, now.template_name, labels_of(seen.pod_template), proved_for, until);
   if (!ok)
     co_return end_with<opened>(std::move(before), ok.error());
   now.fence_proved = on.how.egress && on.how.egress->per_sandbox;
-  if (before.at == state::running && !is_suspended) {
-    auto stamped = co_await write_fenced(on, write_target(which, operation::resume, holder_of(now)), k8s::sandbox_write(), *object, until);
-    if (!stamped) {
-      note_unknown(on, now, stamped.error());
-      co_return end_with<opened>(std::move(now), stamped.error());
-    }
-    note_written(now);
-    co_return transition<opened>{std::move(now), opened{origin::adopted_running}};
-  }
+  if (before.at == state::running && !is_suspended)
+    co_return co_await stamp_running(on, which, std::move(now), std::move(*object), until);
   if (is_suspended) {
     // Also when we believed it to run, or did not know whether our suspend had landed: that pod is on its way out.
     retire(now);
@@ -117,18 +117,14 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
   now.revision_current = now.revision_current && now.revision && now.revision == seen.template_hash;
   now.revision = seen.template_hash;
   auto refreshed = std::optional<usable_template>{};
-  if (is_suspended && how.refresh_template) {
+  if (refreshes) {
     auto wanted = overlay_of(on.how, which, now.template_name);
     auto got = co_await fetch_refresh(on, which, std::move(wanted), seen.volume_claim_templates, until);
     if (!got)
       co_return end_with<opened>(std::move(now), got.error());
     refreshed = std::move(*got);
     now.revision_current = now.revision == refreshed->hash;
-    labels = labels_of(refreshed->pod_template);
-    if (labels != proved_for) {
-      ok = co_await prove_selected(on, which, now.template_name, labels, until);
-      proved_for = labels;
-    }
+    ok = co_await prove_labels(on, which, now.template_name, labels_of(refreshed->pod_template), proved_for, until);
     if (!ok)
       co_return end_with<opened>(std::move(now), ok.error());
   }
@@ -139,15 +135,7 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
       co_return end_with<opened>(std::move(now), draining.error());
     retiring = *draining;
   }
-  auto what = k8s::sandbox_write{};
-  if (is_suspended) {
-    what.mode = k8s::operating_mode::running;
-    what.only_if_suspended = refreshed || now.sandbox;
-  }
-  if (refreshed) {
-    what.more_annotations.emplace_back(k8s::template_hash_annotation, refreshed->hash);
-    what.pod_template = refreshed->pod_template;
-  }
+  auto what = is_suspended ? waking_write(now, refreshed) : k8s::sandbox_write();
   auto written = co_await write_fenced(on, write_target(which, operation::resume, holder_of(now)), std::move(what), *object, until);
   auto woke = is_suspended;
   if (written && written->yielded) {
@@ -156,9 +144,7 @@ asio::awaitable<transition<opened>> resume_steps(world& on, id which, open_optio
     now.revision = k8s::read_sandbox(written->object).template_hash;
     now.revision_current = refreshed && now.revision == refreshed->hash;
     auto again = std::move(written->object);
-    labels = labels_of(k8s::read_sandbox(again).pod_template);
-    if (labels != proved_for)
-      ok = co_await prove_selected(on, which, now.template_name, labels, until);
+    ok = co_await prove_labels(on, which, now.template_name, labels_of(k8s::read_sandbox(again).pod_template), proved_for, until);
     if (!ok)
       co_return end_with<opened>(std::move(now), ok.error());
     written = co_await write_fenced(on, write_target(which, operation::resume, holder_of(now)), k8s::sandbox_write(), again, until);
