@@ -16,16 +16,6 @@ using server = desk::api_server;
 
 namespace {
 
-bool is_get(const k8s::call& x, const char* what) {
-  return x.method == "GET" && x.path.find(what) != std::string::npos;
-}
-
-session at_epoch(std::uint64_t epoch) {
-  auto got = session{};
-  got.epoch = epoch;
-  return got;
-}
-
 json& labels_of(desk& x) {
   return (*x.cluster.sandbox)["spec"]["podTemplate"]["metadata"]["labels"];
 }
@@ -475,7 +465,7 @@ SCENARIO("a starting host goes on from the stored epoch of its own term and is o
 SCENARIO("a running object is stamped before it is served") {
   auto x = desk{};
   x.cluster.stand("Running");
-  auto version = k8s::text_at(*x.cluster.sandbox, "/metadata/resourceVersion").value();
+  auto version = version_of(x);
   auto got = x.open(at_epoch(9));
   REQUIRE(got.answer.has_value());
   CHECK_EQ(x.requests(), (strings{"GET TPL", "POST SBC", "GET SB", "GET POD", "PATCH SB json", "GET SB", "GET POD", "GET PVC"}));
@@ -502,10 +492,8 @@ SCENARIO("an adopt with a refresh writes the new template and wakes in one patch
   x.cluster.stand("Suspended");
   x.cluster.the_template["spec"]["podTemplate"]["spec"]["containers"][0]["image"] = "i2";
   auto from = read_template(x.cluster.the_template, overlay{"tpl", std::nullopt, {}});
-  auto how = open_options{};
-  how.refresh_template = true;
   auto at = x.now();
-  auto got = x.open({}, how);
+  auto got = x.open({}, refreshing());
   REQUIRE(got.answer.has_value());
   CHECK(got.answer->from == origin::resumed);
   auto sent = x.api.sent("PATCH");
@@ -521,9 +509,7 @@ SCENARIO("an adopt with a refresh leaves a running object alone") {
   auto x = desk{};
   x.cluster.stand("Running");
   x.cluster.the_template["spec"]["podTemplate"]["spec"]["containers"][0]["image"] = "i2";
-  auto how = open_options{};
-  how.refresh_template = true;
-  auto got = x.open({}, how);
+  auto got = x.open({}, refreshing());
   REQUIRE(got.answer.has_value());
   CHECK_EQ(x.sent("PATCH"), 0u);
   CHECK(!got.after.revision_current);

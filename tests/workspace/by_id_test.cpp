@@ -24,24 +24,6 @@ suspend_options by_id() {
   return x;
 }
 
-session at_epoch(std::uint64_t epoch) {
-  auto got = session{};
-  got.epoch = epoch;
-  return got;
-}
-
-bool reads_pod(const k8s::call& x) {
-  return x.method == "GET" && x.path.find("/pods/") != std::string::npos;
-}
-
-/// The pod of the Sandbox stays for so many reads.
-void drain(desk& x, int reads) {
-  x.cluster.intercept = [pod = desk_cluster::draining(*x.cluster.pod), reads](const k8s::call& what,
-                                                                              std::size_t) mutable -> std::optional<desk_cluster::reply> {
-    return reads_pod(what) && reads-- > 0 ? std::optional{pt::found(pod)} : std::nullopt;
-  };
-}
-
 } // namespace
 
 // -- suspend -----------------------------------------------------------------
@@ -50,7 +32,7 @@ void drain(desk& x, int reads) {
 SCENARIO("a suspend by id is one patch and a wait for the pod, and asks no guest") {
   auto x = desk{};
   x.cluster.stand("Running");
-  drain(x, 3);
+  drain_for(x, 3);
   auto at = x.now();
   auto got = x.suspend({}, by_id());
   REQUIRE(got.answer.has_value());
@@ -64,7 +46,7 @@ SCENARIO("a suspend by id is one patch and a wait for the pod, and asks no guest
 SCENARIO("a suspend by id whose pod stays is out of time, and the object stays Suspended") {
   auto x = desk{};
   x.cluster.stand("Running");
-  drain(x, 1'000'000);
+  drain_for(x, 1'000'000);
   auto got = x.suspend({}, by_id());
   const auto* why = failed_with<suspend_timeout>(got);
   REQUIRE(why != nullptr);
@@ -270,7 +252,7 @@ SCENARIO("a delete by id that failed is sent again when it is asked for again") 
 SCENARIO("a delete by id under an epoch is conditioned on the version that was read") {
   auto x = desk{};
   x.cluster.stand("Running", "5");
-  const auto version = k8s::text_at(*x.cluster.sandbox, "/metadata/resourceVersion").value();
+  const auto version = version_of(x);
   REQUIRE(x.remove(at_epoch(5)).answer.has_value());
   CHECK_EQ(x.requests(), (strings{"GET SB", "DELETE SB"}));
   CHECK_JSON(x.api.sent("DELETE").at(0).body,

@@ -406,6 +406,51 @@ unsigned status_of(const failure& x) {
   return api != nullptr ? api->status.value_or(0) : 0;
 }
 
+session opened_on(desk& x) {
+  auto got = x.open();
+  got.answer.value(); // throws where there is none
+  x.forget();
+  return got.after;
+}
+
+session suspended_on(desk& x) {
+  auto got = x.suspend(opened_on(x));
+  got.answer.value();
+  x.forget();
+  return got.after;
+}
+
+session at_epoch(std::uint64_t epoch) {
+  auto got = session{};
+  got.epoch = epoch;
+  return got;
+}
+
+std::string version_of(const desk& x) {
+  return k8s::text_at(*x.cluster.sandbox, "/metadata/resourceVersion").value();
+}
+
+bool is_get(const k8s::call& x, const char* what) {
+  return x.method == "GET" && x.path.find(what) != std::string::npos;
+}
+
+void drain_for(desk& x, int reads) {
+  x.cluster.intercept = [pod = desk_cluster::draining(*x.cluster.pod), reads](const k8s::call& what,
+                                                                              std::size_t) mutable -> std::optional<desk_cluster::reply> {
+    return is_get(what, "/pods/") && reads-- > 0 ? std::optional{pt::found(pod)} : std::nullopt;
+  };
+}
+
+open_options refreshing() {
+  auto x = open_options{};
+  x.refresh_template = true;
+  return x;
+}
+
+void edit_template(desk& x) {
+  x.cluster.the_template["spec"]["podTemplate"]["spec"]["containers"][0]["image"] = "i2";
+}
+
 void refuse_probe(scripted_guest& guest) {
   guest.on_execute = [&guest](const guest_call&) {
     auto x = scripted_execution{};

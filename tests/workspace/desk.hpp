@@ -160,6 +160,26 @@ const start_failed* start_failure_of(const transition<T>& x) {
   return got != nullptr ? got->get() : nullptr;
 }
 
+/// A workspace that this host has opened, and one that it has suspended then; what was asked for it is forgotten.
+session opened_on(desk& x);
+session suspended_on(desk& x);
+
+/// A session of which nothing is known but its epoch.
+session at_epoch(std::uint64_t epoch);
+
+/// The resourceVersion of the Sandbox that stands.
+std::string version_of(const desk& x);
+
+/// Whether this reads a path with `what` in it.
+bool is_get(const k8s::call& x, const char* what);
+
+/// The pod that stands is on its way out for so many reads; then it is what the cluster says.
+void drain_for(desk& x, int reads);
+
+/// That the template's present pod is to be taken, and another image in it.
+open_options refreshing();
+void edit_template(desk& x);
+
 /// A guest that fails the privilege probe.
 void refuse_probe(scripted_guest& guest);
 

@@ -17,16 +17,6 @@ using server = desk::api_server;
 
 namespace {
 
-session at_epoch(std::uint64_t epoch) {
-  auto got = session{};
-  got.epoch = epoch;
-  return got;
-}
-
-std::string version_of(const desk& x) {
-  return k8s::text_at(*x.cluster.sandbox, "/metadata/resourceVersion").value();
-}
-
 void store(desk& x, const std::string& epoch) {
   (*x.cluster.sandbox)["metadata"]["annotations"]["sandbox.namzu.ai/holder-epoch"] = epoch;
   x.cluster.bump();

@@ -135,14 +135,12 @@ SCENARIO("an object whose pods carry no egress profile, or another one, is refus
 
 // [W 117] a refresh under a profile
 SCENARIO("a refresh keeps the label of the profile, and its hash is what a create would stamp") {
-  auto how = open_options{};
-  how.refresh_template = true;
   auto x = bounded_desk{profiled("none")};
   auto made = bounded_desk{profiled("none")};
   auto before = x.suspend(x.open().after).after;
   for (auto* each : {&x, &made})
     each->cluster.the_template["spec"]["podTemplate"]["spec"]["containers"][0]["image"] = "i2";
-  auto got = x.resume(before, how);
+  auto got = x.resume(before, refreshing());
   REQUIRE(got.answer.has_value());
   CHECK_EQ(x.labels()[profile_key], "none");
   REQUIRE(made.open().answer.has_value());
@@ -152,8 +150,6 @@ SCENARIO("a refresh keeps the label of the profile, and its hash is what a creat
 
 // [W 118] an object that is older than the profile
 SCENARIO("an object older than the profile is adopted only with a refresh, which writes the label") {
-  auto how = open_options{};
-  how.refresh_template = true;
   auto x = bounded_desk{profiled("none")};
   x.cluster.stand("Suspended");
   auto plain = x.open();
@@ -161,7 +157,7 @@ SCENARIO("an object older than the profile is adopted only with a refresh, which
   REQUIRE(why != nullptr);
   CHECK_EQ(why->field, "egressProfile");
   CHECK_EQ(x.sent("PATCH"), 0u);
-  REQUIRE(x.open({}, how).answer.has_value());
+  REQUIRE(x.open({}, refreshing()).answer.has_value());
   CHECK_EQ(x.labels()[profile_key], "none");
 }
 
@@ -400,9 +396,7 @@ SCENARIO("an object whose pods carry no per-sandbox label is refused while one i
 SCENARIO("an adopt that refreshes the pod template writes the per-sandbox label") {
   auto x = bounded_desk{per_sandbox()};
   x.cluster.stand("Suspended");
-  auto how = open_options{};
-  how.refresh_template = true;
-  REQUIRE(x.open({}, how).answer.has_value());
+  REQUIRE(x.open({}, refreshing()).answer.has_value());
   CHECK_JSON(x.labels()[sandbox_key], "namzu-ws-desk");
 }
 
@@ -473,23 +467,10 @@ SCENARIO("a host that has just started binds no session of a running workspace b
 
 // -- a resume -------------------------------------------------------------------
 
-namespace {
-
-/// A workspace that this host opened and suspended.
-session asleep(bounded_desk& x) {
-  auto now = x.open().after;
-  now = x.suspend(now).after;
-  REQUIRE(now.at == state::suspended);
-  x.forget();
-  return now;
-}
-
-} // namespace
-
 // [E 259] [E 262]
 SCENARIO("a resume proves the fence anew and removes what former Sandboxes were granted before it writes") {
   auto x = bounded_desk{per_sandbox()};
-  const auto before = asleep(x);
+  const auto before = suspended_on(x);
   x.apply(x.grant("S0"));
   auto foreign = x.grant("S0");
   foreign["metadata"]["name"] = "by-hand";
@@ -505,7 +486,7 @@ SCENARIO("a resume proves the fence anew and removes what former Sandboxes were 
 // [W 246] [E 260] the fence is gone
 SCENARIO("a resume without the fence writes nothing, and one with the fence back resumes") {
   auto x = bounded_desk{per_sandbox()};
-  const auto before = asleep(x);
+  const auto before = suspended_on(x);
   x.apply(x.grant("S0"));
   const auto path = k8s::admission_policy_path("namzu-per-sandbox-egress");
   const auto fence = x.cluster.objects.at(path);
@@ -524,7 +505,7 @@ SCENARIO("a resume without the fence writes nothing, and one with the fence back
 // [W 247] another Sandbox
 SCENARIO("a resume that finds another Sandbox writes nothing and asks about no grants") {
   auto x = bounded_desk{per_sandbox()};
-  const auto before = asleep(x);
+  const auto before = suspended_on(x);
   x.stand_as_configured("Suspended", "S2");
   const auto got = x.resume(before);
   const auto* why = failed_with<replaced>(got);
@@ -537,7 +518,7 @@ SCENARIO("a resume that finds another Sandbox writes nothing and asks about no g
 // [E 261]
 SCENARIO("a grant that is gone when it is deleted counts as removed") {
   auto x = bounded_desk{per_sandbox()};
-  const auto before = asleep(x);
+  const auto before = suspended_on(x);
   x.apply(x.grant("S0"));
   x.cluster.intercept = [&x](const k8s::call& what, std::size_t) {
     if (what.method == "DELETE")
@@ -568,12 +549,10 @@ SCENARIO("a host that has only suspended a workspace proves all that an open doe
 
 SCENARIO("a resume that refreshes the pod template judges the labels that it writes") {
   auto x = bounded_desk{deny_all()};
-  const auto before = asleep(x);
+  const auto before = suspended_on(x);
   x.cluster.the_template["spec"]["podTemplate"]["metadata"]["labels"]["app"] = "new";
   x.apply(x.wide("for-new", {{"app", "new"}}));
-  auto how = open_options{};
-  how.refresh_template = true;
-  CHECK_EQ(reason_of(x.resume(before, how).answer.error()), "EgressPolicyUnion");
+  CHECK_EQ(reason_of(x.resume(before, refreshing()).answer.error()), "EgressPolicyUnion");
   CHECK_EQ(x.requests(), (strings{"GET SB", "GET TPL", "GET NPC"}));
   CHECK(x.resume(before).answer.has_value());
 }

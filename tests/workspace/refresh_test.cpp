@@ -18,27 +18,8 @@ using server = desk::api_server;
 
 namespace {
 
-const auto refreshing = [] {
-  auto x = open_options{};
-  x.refresh_template = true;
-  return x;
-}();
-
-session suspended_on(desk& x) {
-  auto opened = x.open();
-  REQUIRE(opened.answer.has_value());
-  auto got = x.suspend(opened.after);
-  REQUIRE(got.answer.has_value());
-  x.forget();
-  return got.after;
-}
-
 json& template_spec(desk& x) {
   return x.cluster.the_template["spec"];
-}
-
-void edit_template(desk& x) {
-  template_spec(x)["podTemplate"]["spec"]["containers"][0]["image"] = "i2";
 }
 
 json stored_pod_template(desk& x) {
@@ -76,7 +57,7 @@ SCENARIO("a refresh does not excuse the runtime class of an object that runs") {
   auto x = desk{};
   x.cluster.stand("Running");
   x.on.how.runtime_class = "gvisor";
-  auto got = x.open({}, refreshing);
+  auto got = x.open({}, refreshing());
   const auto* why = failed_with<mismatch>(got);
   REQUIRE(why != nullptr);
   CHECK_EQ(why->field, "runtimeClassName");
@@ -93,7 +74,7 @@ SCENARIO("a refresh writes the runtime class that the object does not have") {
   x.on.how.runtime_class = "gvisor";
   CHECK(failed_with<mismatch>(x.open()) != nullptr);
   CHECK_EQ(x.sent("PATCH"), 0u);
-  auto got = x.open({}, refreshing);
+  auto got = x.open({}, refreshing());
   REQUIRE(got.answer.has_value());
   CHECK_EQ(stored_pod_template(x)["spec"]["runtimeClassName"], "gvisor");
   CHECK_EQ(x.sent("PATCH"), 1u);
@@ -104,7 +85,7 @@ SCENARIO("a refresh does not excuse the template label") {
   auto x = desk{};
   x.cluster.stand("Suspended");
   (*x.cluster.sandbox)["spec"]["podTemplate"]["metadata"]["labels"]["sandbox.namzu.ai/template"] = "other";
-  auto got = x.open({}, refreshing);
+  auto got = x.open({}, refreshing());
   const auto* why = failed_with<mismatch>(got);
   REQUIRE(why != nullptr);
   CHECK_EQ(why->field, "sandboxTemplateName");
@@ -119,7 +100,7 @@ SCENARIO("a refresh from a template whose disk has another name is refused and w
   auto before = suspended_on(resumed);
   rename_disk(resumed);
   const auto patches = resumed.sent("PATCH");
-  auto of_resume = resumed.resume(before, refreshing);
+  auto of_resume = resumed.resume(before, refreshing());
   const auto* why = failed_with<disk_refused>(of_resume);
   REQUIRE(why != nullptr);
   CHECK(why->text.find("data") != std::string::npos);
@@ -130,7 +111,7 @@ SCENARIO("a refresh from a template whose disk has another name is refused and w
   auto adopted = desk{};
   adopted.cluster.stand("Suspended");
   rename_disk(adopted);
-  CHECK(failed_with<disk_refused>(adopted.open({}, refreshing)) != nullptr);
+  CHECK(failed_with<disk_refused>(adopted.open({}, refreshing())) != nullptr);
   CHECK_EQ(adopted.sent("PATCH"), 0u);
   CHECK_EQ(adopted.cluster.mode(), "Suspended");
 }
@@ -142,7 +123,7 @@ SCENARIO("a refresh of a workspace with two disks succeeds while the template ha
   template_spec(x)["podTemplate"]["spec"]["containers"][0]["volumeDevices"].push_back({{"name", "cache"}, {"devicePath", "/dev/cache"}});
   auto before = suspended_on(x);
   edit_template(x);
-  auto got = x.resume(before, refreshing);
+  auto got = x.resume(before, refreshing());
   REQUIRE(got.answer.has_value());
   CHECK_JSON(stored_pod_template(x), present(x).pod_template);
 }
@@ -156,7 +137,7 @@ SCENARIO("a refresh that lost the race writes nothing and waits for the pod of w
     const auto stored = stored_pod_template(x);
     const auto patches = x.sent("PATCH");
     lose_the_race(x);
-    auto got = by_adopt ? x.open({}, refreshing) : x.resume(before, refreshing);
+    auto got = by_adopt ? x.open({}, refreshing()) : x.resume(before, refreshing());
     REQUIRE(got.answer.has_value());
     CHECK_EQ(x.sent("PATCH"), patches + 1);
     CHECK_JSON(stored_pod_template(x), stored);
@@ -179,7 +160,7 @@ SCENARIO("a refresh under an epoch tests the epoch and then the mode, and writes
   before.epoch = 4;
   before.template_name = "tpl";
   auto at = x.now();
-  auto got = x.resume(before, refreshing);
+  auto got = x.resume(before, refreshing());
   REQUIRE(got.answer.has_value());
   auto from = present(x);
   CHECK_JSON(x.bodies(),

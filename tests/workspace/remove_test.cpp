@@ -16,22 +16,11 @@ using server = desk::api_server;
 
 namespace {
 
-session opened_on(desk& x) {
-  auto got = x.open();
-  REQUIRE(got.answer.has_value());
-  x.forget();
-  return got.after;
-}
-
 json preconditions(const std::string& version, const char* uid) {
   auto conditions = json{{"resourceVersion", version}};
   if (uid != nullptr)
     conditions["uid"] = uid;
   return {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", conditions}};
-}
-
-std::string version_of(const desk& x) {
-  return k8s::text_at(*x.cluster.sandbox, "/metadata/resourceVersion").value();
 }
 
 } // namespace

@@ -14,38 +14,6 @@ using strings = std::vector<std::string>;
 using host = desk::host;
 using server = desk::api_server;
 
-namespace {
-
-bool is_get(const k8s::call& x, const char* what) {
-  return x.method == "GET" && x.path.find(what) != std::string::npos;
-}
-
-session opened_on(desk& x) {
-  auto got = x.open();
-  REQUIRE(got.answer.has_value());
-  x.forget();
-  return got.after;
-}
-
-session suspended_on(desk& x) {
-  auto got = x.suspend(opened_on(x));
-  REQUIRE(got.answer.has_value());
-  x.forget();
-  return got.after;
-}
-
-const auto refreshing = [] {
-  auto x = open_options{};
-  x.refresh_template = true;
-  return x;
-}();
-
-void edit_template(desk& x) {
-  x.cluster.the_template["spec"]["podTemplate"]["spec"]["containers"][0]["image"] = "i2";
-}
-
-} // namespace
-
 // [W 90] a suspended workspace
 SCENARIO("a resume wakes, binds the new pod and probes it under its token") {
   auto x = desk{};
@@ -288,7 +256,7 @@ SCENARIO("a resume with a refresh writes template, hash and mode in one patch, u
     edit_template(x);
     auto from = read_template(x.cluster.the_template, overlay{"tpl", std::nullopt, {}});
     auto at = x.now();
-    auto got = x.resume(before, refreshing);
+    auto got = x.resume(before, refreshing());
     REQUIRE(got.answer.has_value());
     CHECK_EQ(x.requests(), (strings{"GET SB", "GET TPL", "PATCH SB json", "GET SB", "GET POD"}));
     auto expected = json::array();
@@ -313,7 +281,7 @@ SCENARIO("a key that the template no longer has is gone after a refresh") {
   x.cluster.the_template["spec"]["podTemplate"]["spec"]["nodeSelector"] = {{"disk", "ssd"}, {"zone", "a"}};
   auto before = suspended_on(x);
   x.cluster.the_template["spec"]["podTemplate"]["spec"]["nodeSelector"].erase("disk");
-  REQUIRE(x.resume(before, refreshing).answer.has_value());
+  REQUIRE(x.resume(before, refreshing()).answer.has_value());
   CHECK_JSON((*x.cluster.sandbox)["spec"]["podTemplate"]["spec"]["nodeSelector"], (json{{"zone", "a"}}));
 }
 
@@ -322,7 +290,7 @@ SCENARIO("a refresh from a template with another disk is refused by name and wak
   auto x = desk{};
   auto before = suspended_on(x);
   x.cluster.the_template["spec"]["volumeClaimTemplates"].push_back({{"metadata", {{"name", "more"}}}, {"spec", {{"volumeMode", "Block"}}}});
-  auto got = x.resume(before, refreshing);
+  auto got = x.resume(before, refreshing());
   const auto* why = failed_with<disk_refused>(got);
   REQUIRE(why != nullptr);
   CHECK(why->text.find("more") != std::string::npos);
@@ -338,7 +306,7 @@ SCENARIO("a refresh of an object without annotations is bound to its version") {
     auto x = desk{};
     auto before = suspended_on(x);
     (*x.cluster.sandbox)["metadata"].erase("annotations");
-    auto version = k8s::text_at(*x.cluster.sandbox, "/metadata/resourceVersion").value();
+    auto version = version_of(x);
     auto from = read_template(x.cluster.the_template, overlay{"tpl", std::nullopt, {}});
     x.cluster.intercept = [&x, raced](const k8s::call& what, std::size_t) -> std::optional<desk_cluster::reply> {
       if (raced && what.method == "PATCH") {
@@ -349,7 +317,7 @@ SCENARIO("a refresh of an object without annotations is bound to its version") {
     };
     auto patches = x.sent("PATCH");
     auto at = x.now();
-    auto got = x.resume(before, refreshing);
+    auto got = x.resume(before, refreshing());
     CHECK_EQ(x.sent("PATCH"), patches + 1);
     auto map = json{{"sandbox.namzu.ai/operating-mode-changed-at", at}, {"sandbox.namzu.ai/pod-template-hash", from->hash}};
     CHECK_JSON(x.api.sent("PATCH").back().body,
@@ -373,7 +341,7 @@ SCENARIO("a refresh by an overtaken holder is refused") {
   before.at = state::suspended;
   before.epoch = 4;
   before.template_name = "tpl";
-  auto got = x.resume(before, refreshing);
+  auto got = x.resume(before, refreshing());
   const auto* why = failed_with<precondition>(got);
   REQUIRE(why != nullptr);
   CHECK_EQ(why->stored_epoch, 7u);
@@ -391,7 +359,7 @@ SCENARIO("an object that is gone after a refused refresh is reported as gone") {
     x.cluster.sandbox.reset();
     return pt::not_applied(what);
   };
-  auto got = x.resume(before, refreshing);
+  auto got = x.resume(before, refreshing());
   CHECK(api_failed_with<k8s::already_gone>(got) != nullptr);
   CHECK_EQ(x.sent("PATCH"), patches + 1);
   CHECK_EQ(x.guest.count(guest_call::op::execute), 1u);
@@ -408,7 +376,7 @@ SCENARIO("a refresh that came second writes no template and is a session of what
       x.cluster.set_mode("Running");
     return std::nullopt;
   };
-  auto got = x.resume(before, refreshing);
+  auto got = x.resume(before, refreshing());
   REQUIRE(got.answer.has_value());
   CHECK_EQ(x.sent("PATCH"), patches + 1);
   CHECK_JSON((*x.cluster.sandbox)["spec"]["podTemplate"], stored);

@@ -15,10 +15,6 @@ using server = desk::api_server;
 
 namespace {
 
-bool is_get(const k8s::call& x, const char* what) {
-  return x.method == "GET" && x.path.find(what) != std::string::npos;
-}
-
 const auto leave = [] {
   auto x = open_options{};
   x.leave_on_failure = true;

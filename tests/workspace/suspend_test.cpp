@@ -15,30 +15,6 @@ using strings = std::vector<std::string>;
 using host = desk::host;
 using server = desk::api_server;
 
-namespace {
-
-bool is_get(const k8s::call& x, const char* what) {
-  return x.method == "GET" && x.path.find(what) != std::string::npos;
-}
-
-session opened_on(desk& x) {
-  auto got = x.open();
-  REQUIRE(got.answer.has_value());
-  x.forget();
-  return got.after;
-}
-
-/// Keeps the pod on its way out for so many reads.
-void drain_for(desk& x, int reads) {
-  x.cluster.intercept = [&x, left = reads](const k8s::call& what, std::size_t) mutable -> std::optional<desk_cluster::reply> {
-    if (!is_get(what, "/pods/") || left-- <= 0)
-      return std::nullopt;
-    return pt::found({{"metadata", {{"uid", "P1"}, {"deletionTimestamp", "2026-01-02T03:04:05Z"}}}, {"status", {{"phase", "Running"}}}});
-  };
-}
-
-} // namespace
-
 // [W 75] a suspend without a flush
 SCENARIO("a suspend sends one patch and waits for the pod to be gone") {
   auto x = desk{};
@@ -184,7 +160,7 @@ SCENARIO("a suspend of an object without annotations adds the map whole, on its 
   auto x = desk{host::unfenced, server::with_uids};
   auto before = opened_on(x);
   (*x.cluster.sandbox)["metadata"].erase("annotations");
-  auto version = k8s::text_at(*x.cluster.sandbox, "/metadata/resourceVersion").value();
+  auto version = version_of(x);
   auto at = x.now();
   auto got = x.suspend(before);
   REQUIRE(got.answer.has_value());
