@@ -132,6 +132,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 OLD = re.compile(r"(too old resource version: \d+ \()\d+\)")
 VERSION = re.compile(r'(\\?"resourceVersion\\?":\\?")\d+')
+# A real server walks the fields of an object that is not of its type in no fixed order.
+ERRORS = re.compile(r"(?<=errors:)(\n  .*)+")
 
 
 def comparable(value, name_of_uid=lambda uid: "<uid>"):
@@ -145,6 +147,7 @@ def comparable(value, name_of_uid=lambda uid: "<uid>"):
     if not isinstance(value, str):
         return value
     text = OLD.sub(r"\1<now>)", VERSION.sub(r"\1<version>", TIME.sub("<time>", value)))
+    text = ERRORS.sub(lambda found: "\n".join(sorted(found.group().split("\n"))), text)
     return UID.sub(lambda found: name_of_uid(found.group()), text)
 
 
