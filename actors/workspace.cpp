@@ -3,6 +3,7 @@
 #include "actors/pinned_guest.hpp"
 #include "actors/supervise.hpp"
 #include "actors/translate.hpp"
+#include "base/overloaded.hpp"
 #include "messages/error.hpp"
 #include "workspace/admission.hpp"
 #include "workspace/joining.hpp"
@@ -197,7 +198,7 @@ void workspace_state::pump() {
   // What asks something of the guest asks the one that stands: while nobody knows that one, the cluster is asked first, once.
   if (auto& next = queue_.front(); session_.at == workspace::state::unknown && asks_guest(next) && !std::exchange(next.taken_up, true)) {
     const auto until = needs_guest(next) ? next.until : next.until.no_later_than(world_.time.now() + look_for_guest);
-    queue_.push_front({take_up_verb{}, until});
+    queue_.push_front({take_up_verb{expected_by(next)}, until});
   }
   under_way_.emplace(std::move(queue_.front()));
   queue_.pop_front();
@@ -216,6 +217,22 @@ bool workspace_state::asks_guest(const queued& next) {
 bool workspace_state::needs_guest(const queued& next) {
   const auto* suspend = std::get_if<suspend_verb>(&next.verb);
   return std::holds_alternative<ask_verb>(next.verb) || (suspend != nullptr && suspend->how.quiesce && !suspend->how.by_id);
+}
+
+std::optional<sandbox_uid> workspace_state::expected_by(const queued& x) {
+  return std::visit(overloaded{
+                      [](const open_verb& verb) { return verb.how.expect; },
+                      [](const suspend_verb& verb) { return verb.how.expect; },
+                      [](const remove_verb& verb) { return verb.how.expect; },
+                      [](const take_up_verb& verb) { return verb.expect; },
+                      [](const auto&) { return std::optional<sandbox_uid>{}; },
+                    },
+                    x.verb);
+}
+
+bool workspace_state::tells_state(const queued& x) {
+  return !std::holds_alternative<policy_verb>(x.verb) && !std::holds_alternative<stamp_verb>(x.verb)
+         && !std::holds_alternative<reset_verb>(x.verb) && !expected_by(x);
 }
 
 workspace::transitions_port::then<workspace::done> workspace_state::landing(workspace::ticket ticket) const {
@@ -279,7 +296,10 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
       me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
     });
   } else {
-    world_.transitions.take_up(ticket, which_, session_, next.until, done);
+    auto before = session_;
+    if (const auto expected = expected_by(next))
+      before.sandbox = expected;
+    world_.transitions.take_up(ticket, which_, std::move(before), next.until, done);
   }
 }
 
@@ -297,21 +317,28 @@ void workspace_state::land(const verb_end& end) {
   // What waited until the state is known: the line first, then calls.
   if (std::holds_alternative<take_up_verb>(done.verb) && !end.answer)
     refuse_without_guest(done, end.answer.error());
-  for (auto& one : std::exchange(parked_, {}))
-    if (session_.at != workspace::state::unknown)
-      one.go();
-    else if (!end.answer)
-      one.refuse(to_error(to_problem(end.answer.error())));
-    else
-      parked_.push_back(std::move(one));
+  answer_parked(done, end);
   quit_when_done();
   pump();
 }
 
+void workspace_state::answer_parked(const queued& done, const verb_end& end) {
+  for (auto& one : std::exchange(parked_, {}))
+    if (session_.at != workspace::state::unknown)
+      one.go();
+    else if (!end.answer && tells_state(done))
+      one.refuse(to_error(to_problem(end.answer.error())));
+    else
+      parked_.push_back(std::move(one));
+  // Those that waited for a verb which named another Sandbox than stands have learnt nothing from it.
+  if (!parked_.empty() && !tells_state(done) && !learns_the_state())
+    queue_.push_front({take_up_verb{}, std::ranges::max_element(parked_, {}, [](const auto& x) { return x.until.at(); })->until});
+}
+
 bool workspace_state::explain_in_line(const verb_end& end) {
   auto* ask = std::get_if<ask_verb>(&under_way_->verb);
-  if (ask == nullptr || end.answer || session_.at != workspace::state::running || !workspace::worth_explaining(end.answer.error())
-      || std::exchange(ask->explaining, true))
+  if (ask == nullptr || end.answer || stopping_ || session_.at != workspace::state::running
+      || !workspace::worth_explaining(end.answer.error()) || std::exchange(ask->explaining, true))
     return false;
   ticket_ = world_.next_ticket();
   world_.transitions.explain(ticket_, which_, operation_of(ask->what), session_, end.answer.error(), within(std::chrono::seconds{10}),
@@ -320,8 +347,9 @@ bool workspace_state::explain_in_line(const verb_end& end) {
 }
 
 void workspace_state::refuse_without_guest(const queued& taking_up, const workspace::failure& why) {
-  // That the time of the first was up is no answer for those behind it.
-  while (!queue_.empty() && needs_guest(queue_.front()) && (queue_.front().taken_up || !taking_up.until.passed(world_.time))) {
+  // That the time of the first was up, or that it named another Sandbox, is no answer for those behind it.
+  const auto for_all = !expected_by(taking_up) && !taking_up.until.passed(world_.time);
+  while (!queue_.empty() && needs_guest(queue_.front()) && (queue_.front().taken_up || for_all)) {
     auto next = std::move(queue_.front());
     queue_.pop_front();
     answer(next, to_problem(why));
@@ -342,6 +370,11 @@ void workspace_state::keep(const queued& done, const workspace::session& after) 
     }
     return;
   }
+  // Who looked for one Sandbox and got no hold of it has learnt nothing of what stands.
+  const auto* looked = std::get_if<take_up_verb>(&done.verb);
+  const auto found = after.at != workspace::state::unknown && after.at != workspace::state::deleted;
+  if (looked != nullptr && looked->expect && !found && after.epoch == session_.epoch)
+    return;
   session_ = after;
   ++generation_;
 }
@@ -393,12 +426,13 @@ void workspace_state::answer(queued& done, const problem& why) {
 
 // -- calls and questions ----------------------------------------------------------
 
-void workspace_state::once_known(deadline until, parked one) {
+void workspace_state::once_known(parked one) {
   if (session_.at != workspace::state::unknown)
     return one.go();
   if (parked_.size() >= most_waiting)
     return one.refuse(too_many());
   // What stands is not known yet: the verb in line will tell, or this one asks.
+  const auto until = one.until;
   parked_.push_back(std::move(one));
   if (!learns_the_state())
     push({take_up_verb{}, until});
@@ -409,8 +443,8 @@ caf::result<call_actor> workspace_state::call(call_spec what, sink_actor sink, c
     return stopping();
   auto waiting = self_->make_response_promise<call_actor>();
   const auto until = within(budget);
-  once_known(until, {[this, what = std::move(what), sink = std::move(sink), until, waiting] { admit(what, sink, until, waiting); },
-                     [waiting](const caf::error& why) mutable { waiting.deliver(why); }});
+  once_known({until, [this, what = std::move(what), sink = std::move(sink), until, waiting] { admit(what, sink, until, waiting); },
+              [waiting](const caf::error& why) mutable { waiting.deliver(why); }});
   return waiting;
 }
 
@@ -442,8 +476,8 @@ caf::result<guest_answer> workspace_state::ask(guest_question what, caf::timespa
   }
   if (asking_.size() >= most_waiting)
     return too_many();
-  once_known(until, {[this, question = std::move(question), until, waiting] { put_question(question, until, waiting); },
-                     [waiting](const caf::error& why) mutable { waiting.deliver(why); }});
+  once_known({until, [this, question = std::move(question), until, waiting] { put_question(question, until, waiting); },
+              [waiting](const caf::error& why) mutable { waiting.deliver(why); }});
   return waiting;
 }
 
@@ -471,7 +505,8 @@ void workspace_state::land_question(asking& one, workspace::ticket ticket, const
     const auto& said = *static_cast<const workspace::result<workspace::reply>*>(x.value.get());
     if (said) {
       one.waiting.deliver(to_answer(*said));
-    } else if (one.generation == generation_ && session_.at == workspace::state::running && workspace::worth_explaining(said.error())) {
+    } else if (!stopping_ && one.generation == generation_ && session_.at == workspace::state::running
+               && workspace::worth_explaining(said.error())) {
       one.explaining = true;
       const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
       world_.transitions.explain(ticket, which_, one.operation, session_, said.error(), within(std::chrono::seconds{10}),
@@ -499,9 +534,11 @@ caf::result<pinned_guest_actor> workspace_state::pin(pin_spec what) {
 }
 
 caf::result<landed> workspace_state::identity() {
+  if (stopping_)
+    return stopping();
   auto waiting = self_->make_response_promise<landed>();
-  once_known(within(std::chrono::seconds{10}),
-             {[this, waiting]() mutable {
+  once_known({within(std::chrono::seconds{10}),
+              [this, waiting]() mutable {
                 waiting.deliver(landed{std::make_shared<const session_identity>(session_identity{session_, generation_})});
               },
               [waiting](const caf::error& why) mutable { waiting.deliver(why); }});
@@ -583,11 +620,9 @@ void workspace_state::tell_policies(const queued& done, bool well) {
 }
 
 bool workspace_state::learns_the_state() const {
-  const auto tells = [](const queued& x) {
-    return !std::holds_alternative<policy_verb>(x.verb) && !std::holds_alternative<stamp_verb>(x.verb)
-           && !std::holds_alternative<reset_verb>(x.verb);
-  };
-  return (under_way_ && tells(*under_way_)) || std::ranges::any_of(queue_, tells);
+  // A verb that names its Sandbox may not tell in the end; then who waits for it has the cluster asked (`answer_parked`).
+  const auto may_tell = [](const queued& x) { return tells_state(x) || expected_by(x); };
+  return (under_way_ && may_tell(*under_way_)) || std::ranges::any_of(queue_, may_tell);
 }
 
 // -- what a WATCH shows ---------------------------------------------------------
@@ -620,7 +655,10 @@ void workspace_state::stop() {
   else if (under_way_ && !std::holds_alternative<policy_verb>(under_way_->verb))
     world_.transitions.cancel(ticket_);
   for (const auto& [ticket, one] : asking_)
-    world_.guests.cancel(ticket);
+    if (one.explaining)
+      world_.transitions.cancel(ticket);
+    else
+      world_.guests.cancel(ticket);
   for (const auto& [address, call] : calls_)
     mail::tell(self_, call, atom::cancel_v);
   if (policies_)

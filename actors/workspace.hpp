@@ -53,7 +53,9 @@ private:
     bool report = false;
     promise<void> waiting;
   };
-  struct take_up_verb {};
+  struct take_up_verb {
+    std::optional<sandbox_uid> expect{}; // only this one; nothing is written to another
+  };
   /// A question that waits in line: a quiesce, a flush.
   struct ask_verb {
     workspace::question what;
@@ -89,6 +91,10 @@ private:
   [[nodiscard]] static bool asks_guest(const queued& next);
   /// So, and fails where the guest cannot be asked.
   [[nodiscard]] static bool needs_guest(const queued& next);
+  /// The Sandbox that the verb names; its failure is of that one, and says nothing of what stands.
+  [[nodiscard]] static std::optional<sandbox_uid> expected_by(const queued& x);
+  /// Tells what stands, also where it fails.
+  [[nodiscard]] static bool tells_state(const queued& x);
   workspace::transitions_port::then<workspace::done> landing(workspace::ticket ticket) const;
   void ask_port(const queued& next, workspace::ticket ticket);
   void land(const verb_end& end);
@@ -96,6 +102,7 @@ private:
   bool explain_in_line(const verb_end& end);
   void refuse_without_guest(const queued& taking_up, const workspace::failure& why);
   void keep(const queued& done, const workspace::session& after);
+  void answer_parked(const queued& done, const verb_end& end);
   void answer(queued& done, const problem& why);
   void answer_well(queued& done, const verb_end& end);
 
@@ -103,6 +110,7 @@ private:
 
   /// A request that came before the state was known.
   struct parked {
+    deadline until;
     std::function<void()> go;
     std::function<void(const caf::error&)> refuse;
   };
@@ -119,7 +127,7 @@ private:
   caf::result<pinned_guest_actor> pin(pin_spec what);
   caf::result<landed> identity();
   /// Goes at once where the state is known, and otherwise once it is; `refuse` when it cannot be known.
-  void once_known(deadline until, parked one);
+  void once_known(parked one);
   void admit(call_spec what, sink_actor sink, deadline until, promise<call_actor> waiting);
   void put_question(workspace::question what, deadline until, promise<guest_answer> waiting);
   void land_question(asking& one, workspace::ticket ticket, const landed& x);
@@ -133,7 +141,7 @@ private:
   void land_policy(const workspace_policies::outcome& x);
   /// What the policies are told of a verb that has ended.
   void tell_policies(const queued& done, bool well);
-  /// Whether a verb in line or under way will tell what stands.
+  /// Whether a verb in line or under way is to tell what stands.
   [[nodiscard]] bool learns_the_state() const;
 
   // -- what a WATCH shows -------------------------------------------------------

@@ -69,6 +69,8 @@ void workspace_policies::with_grantee(const workspace::session& held, const std:
   world_.policies->read_sandbox(ticket, which_.sandbox_name(), until, answer<found>(ticket, [this, held, then](const found& x) {
                                   if (!x)
                                     return then(tl::unexpected{to_problem(x.error())});
+                                  if (stopping_)
+                                    return then(tl::unexpected{call_withdrawn()});
                                   const auto uid = *x ? std::optional{sandbox_uid{(*x)->whose.owner.uid}} : std::nullopt;
                                   if (const auto same = workspace::check_owner(which_, held, uid); !same)
                                     return then(tl::unexpected{to_problem(same.error())});
@@ -77,8 +79,6 @@ void workspace_policies::with_grantee(const workspace::session& held, const std:
 }
 
 void workspace_policies::grant(const egress::grantee& to_whom, const policy_spec& what, deadline until, const taker& to) {
-  if (stopping_)
-    return to(tl::unexpected{call_withdrawn()});
   const auto asked = queue_of(to_whom).actor;
   mail::ask(self_, asked, caf::infinite, atom::allow_v, what, caf::timespan{until.left(world_.time)})
     .then(

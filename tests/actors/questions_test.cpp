@@ -220,6 +220,64 @@ SCENARIO("the first suspend of a WORKSPACE takes up the guest that it quiesces o
   CHECK(joined->value);
 }
 
+SCENARIO("a quiescing suspend that names its Sandbox takes up that one, and its failure is nobody else's") {
+  auto named = suspend_spec{true, true};
+  named.expect_uid = "S1";
+  const auto got = ask<workspace_view>(me, atom::suspend_v, named, minute);
+  REQUIRE_EQ(transitions.take_ups.size(), 1u);
+  CHECK_EQ(transitions.take_ups[0].before.sandbox, sandbox_uid{"S1"});
+  const auto quiesced = put(quiesce_question{});
+  const auto sessions = put(sessions_question{});
+  const auto stranger = workspace::replaced{"desk", "namzu-ws-desk", sandbox_uid{"S1"}, sandbox_uid{"S2"}};
+  workspace::refuse(transitions.take_ups[0], transitions.take_ups[0].before, stranger);
+  sched.run();
+  REQUIRE(got->why);
+  CHECK_EQ(got->why->reason, "WorkspaceReplaced");
+  CHECK(transitions.suspends.empty());
+  // The others named none: what stands is read for them, and whichever it is.
+  CHECK(!quiesced->why);
+  CHECK(!sessions->why);
+  REQUIRE_EQ(transitions.take_ups.size(), 2u);
+  CHECK(!transitions.take_ups[1].before.sandbox);
+  auto stands = running();
+  stands.sandbox = sandbox_uid{"S2"};
+  transitions.take_ups[1].to({stands, workspace::done{}});
+  sched.run();
+  CHECK_EQ(guests.asks.size(), 2u);
+  CHECK_EQ(transitions.take_ups.size(), 2u);
+}
+
+SCENARIO("what is gone for a suspend that names it is not known to be deleted for others") {
+  auto named = suspend_spec{true, true};
+  named.expect_uid = "S1";
+  const auto got = ask<workspace_view>(me, atom::suspend_v, named, minute);
+  auto after = transitions.take_ups.at(0).before;
+  after.at = workspace::state::deleted;
+  workspace::refuse(transitions.take_ups[0], after, k8s::failure{k8s::already_gone{"GET", "/x", 404}});
+  sched.run();
+  REQUIRE(got->why);
+  CHECK(got->why->how == verdict::not_found);
+  put(sessions_question{});
+  REQUIRE_EQ(transitions.take_ups.size(), 2u);
+  CHECK(!transitions.take_ups[1].before.sandbox);
+}
+
+SCENARIO("a call that waits for a verb which names another Sandbox than stands is not answered by its failure") {
+  auto named = open_spec{};
+  named.expect_uid = "S1";
+  const auto opened = ask<opened_view>(me, atom::open_v, named, minute);
+  const auto sessions = put(sessions_question{});
+  CHECK(transitions.take_ups.empty());
+  workspace::refuse(transitions.opens.at(0), {}, workspace::replaced{"desk", "namzu-ws-desk", sandbox_uid{"S1"}, sandbox_uid{"S2"}});
+  sched.run();
+  CHECK(opened->why);
+  CHECK(!sessions->why);
+  REQUIRE_EQ(transitions.take_ups.size(), 1u);
+  transitions.take_ups[0].to({running(), workspace::done{}});
+  sched.run();
+  CHECK_EQ(guests.asks.size(), 1u);
+}
+
 SCENARIO("a suspend that asks nothing of the guest looks for none") {
   ask<workspace_view>(me, atom::suspend_v, suspend_spec{false, false}, minute);
   CHECK_EQ(transitions.log, std::vector<std::string>({"suspend"}));
@@ -261,11 +319,28 @@ SCENARIO("a stop withdraws the questions that the guest has, and ends after thei
   for (const auto& x : guests.asks)
     x.to(tl::unexpected{workspace::failure{guest::failure{guest::withdrawn{}}}});
   sched.run();
-  for (const auto& x : transitions.explains)
-    workspace::refuse(x, x.before, x.original);
-  sched.run();
+  CHECK(transitions.explains.empty());
   CHECK(asked->why);
   CHECK(flushed->why);
+  CHECK(!self->mailbox().empty());
+}
+
+SCENARIO("a stop withdraws the look at the cluster that explains a question") {
+  open();
+  const auto asked = put(sessions_question{});
+  guests.asks.at(0).to(tl::unexpected{workspace::failure{guest::failure{guest::dial_failed{"127.9.9.9", 1024, "refused"}}}});
+  sched.run();
+  REQUIRE_EQ(transitions.explains.size(), 1u);
+  self->monitor(me);
+  self->send(me, atom::stop_v);
+  sched.run();
+  CHECK_EQ(transitions.cancelled, (std::vector<workspace::ticket>{transitions.explains[0].name}));
+  CHECK(guests.cancelled.empty());
+  CHECK(self->mailbox().empty());
+  workspace::refuse(transitions.explains[0], transitions.explains[0].before, transitions.explains[0].original);
+  sched.run();
+  REQUIRE(asked->why);
+  CHECK_EQ(asked->why->reason, "AgentDialFailed");
   CHECK(!self->mailbox().empty());
 }
 
