@@ -8,6 +8,13 @@ namespace paddock {
 namespace {
 
 constexpr std::size_t most_parked = 256; // requests for one WORKSPACE that is down
+constexpr auto stamp_pause = std::chrono::minutes{1};
+
+/// Whether a stamp that ended so may well succeed later. What the Sandbox itself has said is final, or the WATCH tells of a change; what
+/// the API server refuses to this node it refuses for all Sandboxes, again and again.
+bool stamps_later(verdict x) {
+  return x == verdict::failed || x == verdict::unknown || x == verdict::unreachable;
+}
 
 } // namespace
 
@@ -65,7 +72,13 @@ shard_actor::behavior_type shard_state::make_behavior() {
       return alive;
     },
     [this](atom::stop) { stop(); },
-    [this](atom::stamp, const std::string& which, bool report) { stamp(which, report); },
+    [this](atom::stamp, const std::string& which, bool report) {
+      // By itself it says so when the pause of those that failed is over.
+      if (self_->current_sender() != caf::actor_cast<caf::strong_actor_ptr>(self_))
+        return stamp(which, report);
+      for (const auto& [text, said] : std::exchange(unstamped_, {}))
+        stamp(text, said);
+    },
     [this](atom::restart, const std::string& which) { restart(which); },
     [this](atom::watch, const watch_actor& by) { watch(by); },
   };
@@ -189,8 +202,11 @@ void shard_state::stamp_next() {
     return;
   const auto next = to_stamp_.extract(to_stamp_.begin());
   auto* one = find_or_start(next.key());
-  if (!one || !one->actor)
-    return stamp_next(); // no workspace, or one that is down and stamps when it is used
+  if (!one || !one->actor) {
+    if (one)
+      stamp_later(next.key(), next.mapped()); // it is down
+    return stamp_next();
+  }
   stamping_ = true;
   const auto over = [this, which = next.key(), who = one->actor.address()] {
     stamping_ = false;
@@ -199,12 +215,26 @@ void shard_state::stamp_next() {
       retire(which, who);
     stamp_next();
   };
-  mail::ask(self_, one->actor, caf::infinite, atom::stamp_v, next.mapped()).then(over, [over](const caf::error&) { over(); });
+  mail::ask(self_, one->actor, caf::infinite, atom::stamp_v, next.mapped())
+    .then(over, [this, over, which = next.key(), report = next.mapped()](const caf::error& why) {
+      if (stamps_later(to_problem(why).how))
+        stamp_later(which, report);
+      over();
+    });
+}
+
+void shard_state::stamp_later(const std::string& which, bool report) {
+  if (stopping_)
+    return;
+  if (unstamped_.empty())
+    mail::tell_after(self_, stamp_pause, caf::actor_cast<shard_actor>(self_), atom::stamp_v, which, report);
+  unstamped_[which] |= report;
 }
 
 void shard_state::stop() {
   stopping_ = true;
   to_stamp_.clear();
+  unstamped_.clear();
   for (auto at = workspaces_.begin(); at != workspaces_.end();) {
     if (at->second.actor) {
       mail::tell(self_, at->second.actor, atom::stop_v);

@@ -39,6 +39,7 @@ private:
   void watch(const watch_actor& by);
   void stamp(const std::string& which, bool report);
   void stamp_next();
+  void stamp_later(const std::string& which, bool report);
   void stop();
 
   shard_actor::pointer self_;
@@ -47,6 +48,7 @@ private:
   std::map<caf::actor_addr, workspace_actor> retiring_; // deleted, and not yet ended
   watch_actor watch_;                                   // null: nothing is watched
   std::map<std::string, bool> to_stamp_;                // one at a time, so that those nobody uses cost no more; whether to report it
+  std::map<std::string, bool> unstamped_;               // could not be stamped, and wait for one pause; as `to_stamp_`
   bool stamping_ = false;
   bool stopping_ = false;
 };

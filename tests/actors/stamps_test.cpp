@@ -169,6 +169,49 @@ SCENARIO("a workspace that is used while it is stamped stays") {
   CHECK_EQ(alive(), 1u);
 }
 
+// [W 294] one that could not be stamped at once
+SCENARIO("what could not be stamped is stamped after a pause, unless the Sandbox itself is why") {
+  tell(k8s::watch_listed{{told("namzu-ws-a", "7"), told("namzu-ws-b", "7"), told("namzu-ws-c", "7"), told("namzu-ws-d", "7")}, "7"});
+  const auto end = [this](std::size_t nth, workspace::failure why) {
+    workspace::refuse(transitions.stamps.at(nth), {}, std::move(why));
+    sched.run();
+  };
+  const auto busy = k8s::api_failure{k8s::api_failure::transport::status, "PATCH", "/x", 503u, std::nullopt, true, "busy"};
+  end(0, k8s::failure{busy});
+  end(1, workspace::precondition{"stamp", "b", "namzu-ws-b", first, 2'097'152, "2097152"});
+  end(2, workspace::write_unknown{"stamp", k8s::failure{k8s::api_timeout{"PATCH", "/x", 30s, true}}});
+  end(3, k8s::failure{k8s::already_gone{"GET", "/x", 404}});
+  CHECK_EQ(stamped(), (strings{"a", "b", "c", "d"}));
+  CHECK_EQ(alive(), 0u);
+  pass(59s);
+  CHECK_EQ(transitions.stamps.size(), 4u);
+  pass(2s);
+  CHECK_EQ(stamped(), (strings{"a", "b", "c", "d", "a"}));
+  end(4, k8s::failure{busy});
+  CHECK_EQ(stamped(), (strings{"a", "b", "c", "d", "a", "c"}));
+  answer(5);
+  pass(61s);
+  CHECK_EQ(stamped(), (strings{"a", "b", "c", "d", "a", "c", "a"}));
+  answer(6);
+  pass(10min);
+  CHECK_EQ(transitions.stamps.size(), 7u);
+  CHECK_EQ(alive(), 0u);
+}
+
+SCENARIO("a call that comes while an unknown workspace is stamped is not answered by the stamp's failure") {
+  tell(k8s::watch_listed{{told("namzu-ws-desk", "7")}, "7"});
+  REQUIRE_EQ(transitions.stamps.size(), 1u);
+  auto log = std::make_shared<sink_log>();
+  auto called = ask<call_actor>(node, atom::call_v, "desk"s, call_spec{run_spec{}}, keep(sys.spawn(logging_sink, log)), minute);
+  workspace::refuse(transitions.stamps[0], {}, k8s::failure{k8s::api_timeout{"PATCH", "/x", 30s, true}});
+  sched.run();
+  CHECK(!called->why);
+  REQUIRE_EQ(transitions.take_ups.size(), 1u);
+  transitions.take_ups[0].to({running(), workspace::done{}});
+  sched.run();
+  CHECK(called->value);
+}
+
 SCENARIO("a node that stops stamps nothing more") {
   tell(k8s::watch_listed{{told("namzu-ws-a", std::nullopt), told("namzu-ws-b", std::nullopt)}, "7"});
   self->monitor(node);
