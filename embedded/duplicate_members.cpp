@@ -1,5 +1,7 @@
 #include "embedded/duplicate_members.hpp"
 
+#include "embedded/first_bytes.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <set>
@@ -81,15 +83,6 @@ private:
     return true;
   }
 
-  /// The beginning, without a part of a character at its end.
-  static std::string cut(std::string path) {
-    auto end = longest_path;
-    while (end > 0 && (static_cast<unsigned char>(path[end]) & 0xc0) == 0x80)
-      --end;
-    path.resize(end);
-    return path;
-  }
-
   [[nodiscard]] std::string path() const {
     std::string out;
     for (const auto& x : open_) {
@@ -98,7 +91,7 @@ private:
       else
         out.append(out.empty() ? "" : ".").append(x.key, 0, longest_path + 1);
       if (out.size() > longest_path)
-        return cut(std::move(out));
+        return first_bytes(out, longest_path);
     }
     return out;
   }

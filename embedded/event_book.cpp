@@ -1,5 +1,6 @@
 #include "embedded/event_book.hpp"
 
+#include "embedded/first_bytes.hpp"
 #include "embedded/pod_facts.hpp"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ bool event_book::allowed(const std::string& subject, instant now) {
 std::optional<event_write> event_book::tell(const json& subject, const happening& what, instant now) {
   if (uid_of(subject).empty() || !allowed(uid_of(subject), now))
     return std::nullopt;
-  const auto message = what.message.substr(0, longest_message);
+  const auto message = first_bytes(what.message, longest_message);
   const auto key = uid_of(subject) + "\n" + what.field + "\n" + what.reason + "\n" + message;
   const auto at = rfc3339_seconds(now);
   if (const auto known = known_.find(key); known != known_.end()) {

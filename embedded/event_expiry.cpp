@@ -3,6 +3,8 @@
 #include "base/time.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace paddock::embedded {
 
@@ -25,15 +27,17 @@ store::instant last_told(const json& event) {
 
 bool expire_events(store& objects, store::instant now) {
   const auto& kind = *find_kind("", "v1", "events");
-  auto all = objects.list(kind, "", {});
+  std::vector<std::pair<store::instant, object_ptr>> all;
+  for (auto& x : objects.list(kind, "", {}))
+    all.emplace_back(last_told(x->value), std::move(x));
   std::size_t too_many = all.size() > most_kept ? all.size() - most_kept : 0;
   if (too_many > 0)
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return last_told(a->value) < last_told(b->value); });
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::size_t gone = 0;
-  for (const auto& x : all) {
+  for (const auto& [told, x] : all) {
     // An instant may be the last that the clock can tell: nothing is added to it. What is terminating already waits for its finalizers.
     const bool surplus = too_many > 0 && too_many-- > 0;
-    if ((!surplus && last_told(x->value) >= now - kept) || find(x->value, {"metadata", "deletionTimestamp"}) != nullptr)
+    if ((!surplus && told >= now - kept) || find(x->value, {"metadata", "deletionTimestamp"}) != nullptr)
       continue;
     if (gone++ == most_at_once)
       return true;

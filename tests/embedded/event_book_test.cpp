@@ -65,6 +65,13 @@ SCENARIO("what is told again raises the count of one Event") {
   CHECK(other->call.body["metadata"]["name"] != event["metadata"]["name"]);
 }
 
+SCENARIO("a message that is too long is told as far as whole characters go") {
+  event_book book{{"kubelet"}};
+  const auto told = book.tell(pod("a"), {true, "Failed", std::string(1023, 'x') + "\xc3\xbc and more"}, noon);
+  REQUIRE(told);
+  CHECK_EQ(told->call.body["message"].get<std::string>(), std::string(1023, 'x'));
+}
+
 SCENARIO("an Event that has gone is made anew") {
   event_book book{{"kubelet"}};
   const auto first = book.tell(pod("a"), {false, "Started", "x"}, noon);
