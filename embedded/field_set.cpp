@@ -65,13 +65,15 @@ void field_set::tidy() {
   std::erase_if(below_, [](const auto& x) { return x.second.empty(); });
 }
 
+void field_set::add(const field_set& other) {
+  here_ = here_ || other.here_;
+  for (const auto& [step, below] : other.below_)
+    at(step).add(below);
+}
+
 field_set field_set::united(const field_set& other) const {
   auto out = *this;
-  out.here_ = here_ || other.here_;
-  for (const auto& [step, below] : other.below_) {
-    auto& mine = out.at(step);
-    mine = mine.united(below);
-  }
+  out.add(other);
   return out;
 }
 

@@ -44,6 +44,7 @@ public:
   void erase(std::string_view step);
   void tidy();
 
+  void add(const field_set& other);
   [[nodiscard]] field_set united(const field_set& other) const;
   [[nodiscard]] field_set without(const field_set& other) const;
   [[nodiscard]] field_set common(const field_set& other) const;

@@ -1,11 +1,14 @@
 #include "embedded/managed_fields.hpp"
 
 #include "base/time.hpp"
+#include "base/utf8.hpp"
 #include "embedded/event_view.hpp"
 #include "embedded/field_walk.hpp"
+#include "embedded/first_bytes.hpp"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace paddock::embedded {
@@ -108,12 +111,13 @@ void cap_updaters(managed_fields& all) {
   // One more than is too many goes: together they are one.
   updaters.resize(updaters.size() - most_updaters + 1);
   manager_entry bucket{ancient, false, updaters.back()->version, "", updaters.back()->time, {}};
+  const std::set<const manager_entry*> old{updaters.begin(), updaters.end()};
   managed_fields left;
-  for (const auto& x : all)
-    if (std::find(updaters.begin(), updaters.end(), &x) == updaters.end())
-      left.push_back(x);
+  for (auto& x : all)
+    if (old.contains(&x))
+      bucket.fields.add(x.fields);
     else
-      bucket.fields = bucket.fields.united(x.fields);
+      left.push_back(std::move(x));
   left.push_back(std::move(bucket));
   all = std::move(left);
 }
@@ -160,7 +164,7 @@ json pruned(const type_schema& schema, const json& merged, const field_set& befo
   field_set applied;
   for (const auto& x : all)
     if (x.applies)
-      applied = applied.united(x.fields);
+      applied.add(x.fields);
   const auto whole = with_named(schema, fields_of(schema, merged));
   const auto kept = with_named(schema, fields_of(schema, left)).united(with_named(schema, applied));
   left = remove_fields(schema, merged, whole.without(kept));
@@ -181,6 +185,8 @@ std::optional<managed_fields> read_managed(const json& entries) {
   if (!entries.is_array())
     return std::nullopt;
   managed_fields out;
+  out.reserve(entries.size());
+  std::map<manager_identity, std::size_t> places;
   for (const auto& x : entries) {
     const auto operation = text_at(x, {"operation"});
     const auto* fields = member(x, "fieldsV1");
@@ -191,10 +197,12 @@ std::optional<managed_fields> read_managed(const json& entries) {
       return std::nullopt;
     manager_entry one{text_at(x, {"manager"}),     operation == "Apply", text_at(x, {"apiVersion"}),
                       text_at(x, {"subresource"}), text_at(x, {"time"}), std::move(*read)};
-    if (auto same = find_entry(out, one); same != out.end())
-      same->fields = same->fields.united(one.fields);
-    else
-      out.push_back(std::move(one));
+    if (const auto same = places.find(one.identity()); same != places.end()) {
+      out[same->second].fields.add(one.fields);
+      continue;
+    }
+    out.push_back(std::move(one));
+    places.emplace(out.back().identity(), out.size() - 1);
   }
   drop_empty(out);
   return out;
@@ -226,19 +234,19 @@ std::string managed_text(managed_fields entries) {
 }
 
 bool same_fields(const managed_fields& a, const managed_fields& b) {
+  std::map<manager_identity, const field_set*> theirs;
+  for (const auto& x : b)
+    theirs.emplace(x.identity(), &x.fields);
   return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const manager_entry& x) {
-           return std::any_of(b.begin(), b.end(), [&](const manager_entry& y) { return x.same_manager(y) && x.fields == y.fields; });
+           const auto same = theirs.find(x.identity());
+           return same != theirs.end() && *same->second == x.fields;
          });
 }
 
 std::string manager_of(std::string_view user_agent) {
-  std::string out;
-  for (const char c : user_agent.substr(0, user_agent.find('/')))
-    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f)
-      out += c;
-  while (out.size() > longest_manager
-         || (!out.empty() && out.size() == longest_manager && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80))
-    out.pop_back();
+  auto out = to_utf8_with_replacement(user_agent.substr(0, user_agent.find('/')));
+  std::erase_if(out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  out = first_bytes(out, longest_manager);
   return out.empty() ? "unknown" : out;
 }
 
@@ -276,12 +284,16 @@ json blank_object(const resource_kind& kind) {
 managed_fields after_update(const resource_kind& kind, const json& before, const json& after, managed_fields known,
                             const field_author& who) {
   const auto& form = who.by_view ? *find_kind("events.k8s.io", "v1", kind.plural) : kind;
-  const auto changes = changes_in(form, before, after);
+  std::map<const resource_kind*, write_changes> all; // by form: there may be many managers
+  const auto changes = [&](const resource_kind& in) -> const write_changes& {
+    const auto there = all.find(&in);
+    return there != all.end() ? there->second : all.emplace(&in, changes_in(in, before, after)).first->second;
+  };
   for (auto& x : known) {
-    const auto& theirs = x.version == form.api_version() ? changes : changes_in(form_of(kind, x.version), before, after);
+    const auto& theirs = changes(form_of(kind, x.version));
     x.fields = x.fields.without(theirs.taken).without(theirs.removed);
   }
-  const auto& taken = changes.taken;
+  const auto& taken = changes(form).taken;
   if (!taken.empty() && !who.manager.empty()) {
     auto mine = entry_of(form, who, false);
     auto there = find_entry(known, mine);

@@ -5,6 +5,8 @@
 #include "embedded/status.hpp"
 
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace paddock::embedded {
@@ -19,6 +21,8 @@ struct field_author {
   bool by_view = false; // in the form of the kind's view
 };
 
+using manager_identity = std::tuple<bool, std::string_view, std::string_view, std::string_view>;
+
 /// The fields of one manager.
 struct manager_entry {
   std::string manager;
@@ -28,10 +32,12 @@ struct manager_entry {
   std::string time;
   field_set fields;
 
-  /// Who applies is the same in every version.
+  /// Who applies is the same in every version. For as long as the entry stays where it is.
+  [[nodiscard]] manager_identity identity() const {
+    return {applies, manager, applies ? std::string_view{} : std::string_view{version}, subresource};
+  }
   [[nodiscard]] bool same_manager(const manager_entry& other) const {
-    return manager == other.manager && applies == other.applies && (applies || version == other.version)
-           && subresource == other.subresource;
+    return identity() == other.identity();
   }
   friend bool operator==(const manager_entry&, const manager_entry&) = default;
 };
@@ -50,7 +56,7 @@ using managed_fields = std::vector<manager_entry>;
 /// Whether both say the same but for the times.
 [[nodiscard]] bool same_fields(const managed_fields& a, const managed_fields& b);
 
-/// The manager that a client is who gives itself no name: the User-Agent up to the first slash.
+/// The manager that a client is who gives itself no name: the User-Agent up to the first slash, of it no more than a name may have.
 [[nodiscard]] std::string manager_of(std::string_view user_agent);
 
 /// What an object of the kind that is created is compared with: what the API writes of one in which nothing is set.

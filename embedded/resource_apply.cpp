@@ -1,3 +1,4 @@
+#include "embedded/duplicate_members.hpp"
 #include "embedded/last_applied.hpp"
 #include "embedded/representation.hpp"
 #include "embedded/resource_servant.hpp"
@@ -15,6 +16,18 @@ struct configuration {
   std::vector<std::string> twice; // keys
 };
 
+/// The keys that JSON has twice, as YAML tells of them where it can be read as such.
+std::vector<std::string> keys_twice(const std::string& text) {
+  std::vector<std::string> out;
+  const auto paths = duplicate_members(text);
+  if (!paths.empty() && text.size() <= max_yaml_bytes)
+    static_cast<void>(parse_yaml(text, out));
+  if (out.empty())
+    for (const auto& path : paths)
+      out.push_back("key " + in_quotes(path) + " already set in map");
+  return out;
+}
+
 /// YAML, and so JSON.
 api_result<configuration> read_configuration(const std::string& body) {
   configuration out;
@@ -23,7 +36,9 @@ api_result<configuration> read_configuration(const std::string& body) {
     first != std::string::npos && body[first] == '{' ? parse_json(body) : tl::expected<json, std::string>{tl::unexpected{std::string{}}};
   if (!parsed && body.size() > max_yaml_bytes)
     return tl::unexpected{bad_request("error decoding YAML: more than " + std::to_string(max_yaml_bytes) + " bytes")};
-  if (!parsed)
+  if (parsed)
+    out.twice = keys_twice(body);
+  else
     parsed = parse_yaml(body, out.twice);
   if (!parsed)
     return tl::unexpected{bad_request("error decoding YAML: " + parsed.error())};
@@ -33,6 +48,13 @@ api_result<configuration> read_configuration(const std::string& body) {
                   + parsed->type_name() + " into Go value of type map[string]interface {}")};
   out.value = std::move(*parsed);
   return out;
+}
+
+api_status strictly_refused(const std::vector<std::string>& twice) {
+  std::string text = "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:";
+  for (const auto& x : twice)
+    text += "\n  " + x;
+  return bad_request(text);
 }
 
 /// The configuration is of the kind, and says nothing of managers.
@@ -80,18 +102,19 @@ outcome servant::apply(store::part which) {
   if (auto why = unfit(kind_, at.name, config->value))
     return to_answer(*why);
   if (sent.unknown == write_parameters::unknown_fields::refused && !config->twice.empty())
-    return to_answer(bad_request("error strict decoding YAML: " + config->twice.front()));
+    return to_answer(strictly_refused(config->twice));
   how->applied = true;
   if (!stored)
     return create_applied(config->value, config->twice, sent, std::move(*how));
   const auto change = [&](const json& live) -> api_result<json> {
     const auto known = known_managers(kept_, **stored, how->author.time);
-    auto done = apply_as_kubectl(kept_, live, known, kept_form(config->value), how->author, sent.force);
+    auto done = apply_as_kubectl(kind_, live, known, config->value, how->author, sent.force);
     if (!done)
       return tl::unexpected{done.error()};
     return with_managers(std::move(*done));
   };
-  return finish(200, of_.objects.update(kept_, at.name_space, at.name, which, store::form::patch, change, *how), sent, config->twice);
+  return finish(200, of_.objects.update(kept_, at.name_space, at.name, which, store::form::patch, kept_edit(change), *how), sent,
+                config->twice);
 }
 
 /// What is made by an apply has to be allowed as a creation, too.
@@ -108,11 +131,13 @@ outcome servant::create_applied(const json& config, const std::vector<std::strin
   if (const auto uid = text_at(config, {"metadata", "uid"}); !uid.empty())
     return to_answer(
       conflict(kind_, "", at.name, "uid mismatch: the provided object specified uid " + uid + ", and no existing object was found"));
-  const json blank{{"apiVersion", kept_.api_version()}, {"kind", kept_.kind}, {"metadata", json::object()}};
-  auto done = apply_fields(kept_, blank, {}, kept_form(config), how.author, sent.force);
+  const json blank{{"apiVersion", kind_.api_version()}, {"kind", kind_.kind}, {"metadata", json::object()}};
+  auto done = apply_fields(kind_, blank, {}, config, how.author, sent.force);
   if (!done)
     return to_answer(done.error());
-  return finish(201, of_.objects.create(kept_, at.name_space, with_managers(std::move(*done)), of_.now, how), sent, twice);
+  if (auto why = unfit_view(done->object))
+    return to_answer(*why);
+  return finish(201, of_.objects.create(kept_, at.name_space, kept_form(with_managers(std::move(*done))), of_.now, how), sent, twice);
 }
 
 } // namespace paddock::embedded

@@ -95,6 +95,11 @@ json servant::kept_form(json sent) const {
   return kind_.view && text_at(sent, {"apiVersion"}) == kind_.api_version() ? from_event_view(sent) : std::move(sent);
 }
 
+std::optional<api_status> servant::unfit_view(const json& made) const {
+  auto causes = kind_.view ? check_event_view(made) : std::vector<status_cause>{};
+  return causes.empty() ? std::nullopt : std::optional{invalid(kept_, text_at(made, {"metadata", "name"}), std::move(causes))};
+}
+
 api_status servant::shown_refusal(const api_status& why) const {
   return kind_.view && why.code == 404 ? not_found(kind_, of_.where.name) : why;
 }
@@ -139,9 +144,8 @@ outcome servant::create() {
   if (!body)
     return to_answer(body.error());
   how->twice = body->twice;
-  if (kind_.view)
-    if (auto causes = check_event_view(body->value); !causes.empty())
-      return to_answer(invalid(kept_, text_at(body->value, {"metadata", "name"}), std::move(causes)));
+  if (auto why = unfit_view(body->value))
+    return to_answer(*why);
   const auto foreign = foreign_members(kind_, body->value);
   const auto done = of_.objects.create(kept_, of_.where.name_space, kept_form(std::move(body->value)), of_.now, *how);
   if (done || sent.unknown != unknown_fields::warned_of)

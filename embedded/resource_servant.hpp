@@ -66,6 +66,8 @@ private:
   /// The object that was sent, as it is kept.
   [[nodiscard]] json kept_form(json sent) const;
   [[nodiscard]] edit kept_edit(edit of) const;
+  /// Why one that is made in the form of a view is refused.
+  [[nodiscard]] std::optional<api_status> unfit_view(const json& made) const;
   /// A refusal of the store in the words of the kind that was asked for.
   [[nodiscard]] api_status shown_refusal(const api_status& why) const;
   /// The hook of a write. `name` is the object's, where the path names none.

@@ -51,6 +51,29 @@ SCENARIO("an Event is one object in two forms, also in watches, tables and YAML"
   CHECK_EQ(w.get(std::string{old_form} + "/b").status, 404u);
 }
 
+SCENARIO("what is applied in the younger form is checked, kept and told in it") {
+  api_world w;
+  const auto apply = [&](const json& config, const std::string& more = {}) {
+    return w.ask({"PATCH", std::string{young_form} + "/y?fieldManager=m" + more, config.dump(), "application/apply-patch+yaml"});
+  };
+  auto config = json::parse(R"({"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "y"}, "reportingController": "c",
+    "reportingInstance": "c-1", "action": "Doing", "reason": "Done", "type": "Normal", "note": "well done",
+    "regarding": {"kind": "Pod", "name": "q", "namespace": "default"}})");
+  CHECK_EQ(apply(config).status, 422u); // without the time
+  config["eventTime"] = "2026-01-02T03:04:05.000006Z";
+  const auto made = apply(config);
+  REQUIRE_EQ(made.status, 201u);
+  CHECK(made.body["note"] == "well done");
+  REQUIRE_EQ(made.body["metadata"]["managedFields"].size(), 1u);
+  const auto& manager = made.body["metadata"]["managedFields"][0];
+  CHECK(manager["apiVersion"] == "events.k8s.io/v1");
+  CHECK(manager["fieldsV1"].contains("f:note"));
+  CHECK(w.get(std::string{old_form} + "/y").body["message"] == "well done");
+  CHECK_EQ(apply(config).body["metadata"]["resourceVersion"], made.body["metadata"]["resourceVersion"]);
+  config["note"] = "not so well";
+  CHECK_EQ(apply(config, "&force=true").status, 422u);
+}
+
 SCENARIO("of too many Events the oldest go first, whatever their names") {
   api_world w;
   w.make(old_form, event("z-first"));

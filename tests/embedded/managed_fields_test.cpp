@@ -73,6 +73,78 @@ SCENARIO("objects of which no managers are known get them when something is appl
   CHECK(got["metadata"]["managedFields"][1]["manager"] == "before-first-apply");
 }
 
+SCENARIO("a client without a name of its own is called as its program says, in whole characters") {
+  CHECK_EQ(manager_of("kubectl/1.36 (linux)"), "kubectl");
+  CHECK_EQ(manager_of(""), "unknown");
+  CHECK_EQ(manager_of("a\tb\x7f/1"), "ab");
+  CHECK_EQ(manager_of("a\xff" "b/1"), "a\xef\xbf\xbd" "b");
+  CHECK_EQ(manager_of(std::string(126, 'x') + "\xc3\xbc/1"), std::string(126, 'x') + "\xc3\xbc");
+  CHECK_EQ(manager_of(std::string(127, 'x') + "\xc3\xbc/1"), std::string(127, 'x'));
+  CHECK_EQ(manager_of(std::string(200, 'x')), std::string(128, 'x'));
+}
+
+SCENARIO("of thousands of managers that a client sends along none is lost who applied, and of the others ten are kept") {
+  api_world w;
+  auto object = config_map({{"a", "1"}});
+  auto& all = object["metadata"]["managedFields"] = json::array();
+  for (int i = 0; i < 4000; ++i) {
+    const auto number = std::to_string(i);
+    for (const bool applies : {false, true})
+      all.push_back({{"manager", "m" + number},
+                     {"operation", applies ? "Apply" : "Update"},
+                     {"apiVersion", "v" + number},
+                     {"fieldsType", "FieldsV1"},
+                     {"fieldsV1", {{"f:data", {{"f:k" + number, json::object()}}}}}});
+  }
+  const auto got = w.make(api_world::configs, object)["metadata"]["managedFields"];
+  REQUIRE_EQ(got.size(), 4010u);
+  CHECK(got[3999]["operation"] == "Apply");
+  CHECK(got[4000]["manager"] == "ancient-changes");
+  CHECK_EQ(got[4000]["fieldsV1"]["f:data"].size(), 3992u);
+  const auto again = w.ask({"PATCH", std::string{api_world::configs} + "/c", R"({"data":{"b":"2"}})", "application/merge-patch+json"});
+  CHECK_EQ(again.body["metadata"]["managedFields"].size(), 4010u);
+}
+
+SCENARIO("what a client says that it applied last may be as deep as an annotation has room for") {
+  api_world w;
+  std::string deep;
+  for (int i = 0; i < 40'000; ++i)
+    deep += R"({"a":)";
+  deep += "1" + std::string(40'000, '}');
+  auto object = config_map({{"a", "1"}});
+  object["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = R"({"apiVersion":"v1","x":)" + deep + "}";
+  w.make(api_world::configs, object);
+  const auto target = std::string{api_world::configs} + "/c?fieldManager=kubectl";
+  const auto got = w.ask({"PATCH", target, config_map({{"a", "2"}}).dump(), "application/apply-patch+yaml"});
+  CHECK_EQ(got.status, 409u);
+  CHECK_EQ(w.ask({"PATCH", target + "&force=true", config_map({{"a", "2"}}).dump(), "application/apply-patch+yaml"}).status, 200u);
+}
+
+// As kube-apiserver 1.36 answers it.
+SCENARIO("a key that an applied configuration has twice is told of or refused, whether it is JSON or YAML") {
+  api_world w;
+  const auto target = std::string{api_world::configs} + "/c?fieldManager=m";
+  const std::string in_json = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1","a":"\ud83d\ude00"}})";
+  const std::string in_yaml = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: '1'\n  a: '2'\n  a: '3'\n";
+  const std::string form = "application/apply-patch+yaml";
+  const std::string refused = "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ";
+  const auto plain_json = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1","a":"2"}})";
+  const auto strict = w.ask({"PATCH", target + "&fieldValidation=Strict", plain_json, form});
+  CHECK_EQ(strict.status, 400u);
+  CHECK_EQ(strict.message(), refused + R"(line 1: key "a" already set in map)");
+  CHECK_EQ(w.ask({"PATCH", target + "&fieldValidation=Strict", in_json, form}).status, 400u);
+  CHECK_EQ(w.ask({"PATCH", target + "&fieldValidation=Strict", in_yaml, form}).message(),
+           refused + "line 6: key \"a\" already set in map\n  line 7: key \"a\" already set in map");
+  const auto warned = w.ask({"PATCH", target, in_json, form});
+  CHECK_EQ(warned.status, 201u);
+  CHECK_EQ(text_at(warned.body, {"data", "a"}), "\xf0\x9f\x98\x80");
+  CHECK_EQ(warned.warnings.size(), 1u);
+  CHECK_EQ(w.ask({"PATCH", target, in_yaml, form}).warnings.size(), 2u);
+  const auto ignored = w.ask({"PATCH", target + "&fieldValidation=Ignore", plain_json, form});
+  CHECK_EQ(ignored.status, 200u);
+  CHECK(ignored.warnings.empty());
+}
+
 SCENARIO("whatever is written and applied, managers have what stands there, and an applied configuration holds") {
   const auto seed = std::random_device{}();
   CAF_MESSAGE("seed " << seed);
