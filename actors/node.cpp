@@ -134,12 +134,7 @@ void node_state::land(std::uint64_t ticket, const landed& x) {
       all->deliver(to_error(to_problem(seen.error())));
       return;
     }
-    std::vector<workspace_view> out;
-    out.reserve(seen->size());
-    for (const auto& one : *seen)
-      out.push_back(to_view(one, {}));
-    all->deliver(std::move(out));
-    return;
+    return add_sessions(std::move(*all), *seen);
   }
   auto one = std::get<promise<workspace_view>>(found.mapped());
   const auto& seen = *static_cast<const seen_one*>(x.value.get());
@@ -151,6 +146,34 @@ void node_state::land(std::uint64_t ticket, const landed& x) {
   mail::ask(self_, shards_[cluster::shard_of(seen->workspace, about_.shards)], std::chrono::seconds{10}, atom::view_v, seen->workspace)
     .then([one, summary = *seen](const workspace_view& held) mutable { one.deliver(to_view(summary, held)); },
           [one, summary = *seen](const caf::error&) mutable { one.deliver(to_view(summary, {})); });
+}
+
+/// What the sessions of this node add to each row, where they are alive; the others are not woken.
+void node_state::add_sessions(promise<std::vector<workspace_view>> to, const std::vector<workspace::summary>& seen) {
+  struct gathering {
+    promise<std::vector<workspace_view>> waiting;
+    std::vector<workspace_view> rows;
+    std::size_t left;
+  };
+  if (seen.empty())
+    return to.deliver(std::vector<workspace_view>{});
+  auto all = std::make_shared<gathering>(gathering{std::move(to), {}, seen.size()});
+  all->rows.reserve(seen.size());
+  for (const auto& one : seen)
+    all->rows.push_back(to_view(one, {}));
+  const auto ended = [all] {
+    if (--all->left == 0)
+      all->waiting.deliver(std::move(all->rows));
+  };
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    mail::ask(self_, shards_[cluster::shard_of(seen[i].workspace, about_.shards)], std::chrono::seconds{10}, atom::view_v,
+              seen[i].workspace)
+      .then(
+        [all, ended, i, summary = seen[i]](const workspace_view& held) {
+          all->rows[i] = to_view(summary, held);
+          ended();
+        },
+        [ended](const caf::error&) { ended(); });
 }
 
 caf::result<node_info> node_state::info() {

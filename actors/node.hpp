@@ -32,6 +32,7 @@ private:
   caf::result<T> pass(std::string which, Ts... xs);
   caf::result<workspace_view> get(const std::string& which, caf::timespan budget);
   caf::result<std::vector<workspace_view>> list(caf::timespan budget);
+  void add_sessions(promise<std::vector<workspace_view>> to, const std::vector<workspace::summary>& seen);
   caf::result<node_info> info();
   void land(std::uint64_t ticket, const landed& x);
   void start_shard(shard_actor& slot);

@@ -91,6 +91,27 @@ SCENARIO("get adds what this node's session holds to what the cluster says, and 
   CHECK(transitions.take_ups.empty());
 }
 
+SCENARIO("list adds what the sessions of this node hold to their rows, and wakes nothing") {
+  ask<opened_view>(node, atom::open_v, "desk"s, open_spec{}, minute);
+  transitions.opens.at(0).to({running(), opened{origin::created}});
+  sched.run();
+  auto got = ask<std::vector<workspace_view>>(node, atom::list_v, minute);
+  inventory.lists.at(0).to(std::vector{summary_of("lamp"), summary_of("desk")});
+  sched.run();
+  REQUIRE(got->value);
+  REQUIRE_EQ(got->value->size(), 2u);
+  CHECK_EQ(got->value->at(0).workspace, "lamp");
+  CHECK(got->value->at(0).state.empty());
+  CHECK_EQ(got->value->at(1).state, "running");
+  CHECK_EQ(got->value->at(1).pod_uid, "P1");
+  CHECK(transitions.take_ups.empty());
+  auto none = ask<std::vector<workspace_view>>(node, atom::list_v, minute);
+  inventory.lists.at(1).to(std::vector<workspace::summary>{});
+  sched.run();
+  REQUIRE(none->value);
+  CHECK(none->value->empty());
+}
+
 SCENARIO("list answers with the whole inventory in the order of the server") {
   auto got = ask<std::vector<workspace_view>>(node, atom::list_v, minute);
   REQUIRE_EQ(inventory.lists.size(), 1u);
