@@ -253,13 +253,14 @@ void cluster::make_stranger(bool restored) {
   log_("somebody makes Sandbox " + uid_of(*sandbox()) + (restored ? " from a backup" : " anew"));
 }
 
-void cluster::lose_annotation() {
+bool cluster::lose_annotation() {
   const auto standing = sandbox();
   if (!standing || !k8s::read_sandbox(*standing).annotations.contains(std::string{k8s::epoch_annotation}))
-    return;
+    return false;
   must(k8s::merge_patch(k8s::sandboxes_path(name_space, sandbox_name),
                         {{"metadata", {{"annotations", {{std::string{k8s::epoch_annotation}, nullptr}}}}}}));
   log_("somebody takes the epoch off");
+  return true;
 }
 
 void cluster::wake() {

@@ -54,8 +54,8 @@ public:
   void wipe();
   /// Makes an object under the name that has gone: `restored` is the former one as a backup has it, else a new one.
   void make_stranger(bool restored);
-  /// Takes the holder epoch off the object.
-  void lose_annotation();
+  /// Takes the holder epoch off the object; false: there was none.
+  bool lose_annotation();
   /// Somebody who knows nothing of epochs wakes the workspace.
   void wake();
   /// The agent of a running pod ends and another begins.

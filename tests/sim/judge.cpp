@@ -77,6 +77,9 @@ void judge::applied(const shared_verb& by, const k8s::call& what, const std::opt
   if (x.uid && *x.uid != uid)
     violated(invariant::identity, in_words(x) + " is about " + *x.uid + " and wrote to " + uid);
   const auto epoch = epoch_in(what);
+  // What a DELETE was sent under is not in it; a host of this term has no epoch of a later one.
+  if (was.epoch && *was.epoch >> 20 > x.term)
+    violated(invariant::fencing, in_words(x) + " in term " + std::to_string(x.term) + " wrote over " + std::to_string(*was.epoch));
   if (auto held = held_epochs_.find(uid); epoch && !lost_epochs_ && held != held_epochs_.end() && held->second > *epoch)
     violated(invariant::fencing,
              in_words(x) + " wrote epoch " + std::to_string(*epoch) + " after a verb at " + std::to_string(held->second));
@@ -90,7 +93,9 @@ void judge::applied(const shared_verb& by, const k8s::call& what, const std::opt
     x.deleted = true;
     if (x.kind != verb_kind::remove)
       violated(invariant::disk, in_words(x) + " deleted " + uid);
-    else if (x.first && (x.first->uid != was.uid || x.first->mode != was.mode || x.first->annotation != was.annotation))
+    else if (!x.first)
+      violated(invariant::disk, in_words(x) + " deleted what it had not read");
+    else if (x.first->uid != was.uid || x.first->mode != was.mode || x.first->annotation != was.annotation)
       violated(invariant::disk, in_words(x) + " deleted an object that had changed since it was read");
     return;
   }
@@ -234,8 +239,9 @@ void judge::epoch_lost() {
 
 void judge::told(const std::string& text) {
   for (const auto& x : tokens_)
-    if (auto at = text.find(x); at != std::string::npos && (at + x.size() == text.size() || std::isdigit(text[at + x.size()]) == 0))
-      violated(invariant::secrets, text);
+    for (auto at = text.find(x); at != std::string::npos; at = text.find(x, at + 1))
+      if (at + x.size() == text.size() || std::isdigit(static_cast<unsigned char>(text[at + x.size()])) == 0)
+        return violated(invariant::secrets, text);
 }
 
 // -- commands ----------------------------------------------------------------------

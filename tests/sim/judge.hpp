@@ -27,7 +27,7 @@ struct violation {
   std::string what;
 };
 
-/// One command that a caller asked for, or one that a verb runs by itself.
+/// One command that a caller asked for.
 struct asked_command {
   std::string pod;  // the only one in which it may run
   std::string boot; // the only process, where it is pinned; else empty
@@ -60,7 +60,7 @@ public:
 
   // -- commands --------------------------------------------------------------------
 
-  /// `pinned`: the process that was meant; empty: whichever is in the pod.
+  /// A guest began to run `command`, or what `probe` asks of it, which is null for a command.
   void ran(const shared_verb& probe, const std::string& command, const guest_process& in);
   std::map<std::string, asked_command> commands;
 

@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   }
   if (how.list) {
     for (const auto& x : planted_bugs())
-      std::printf("%-32s %s\n", std::string{x.name}.c_str(), std::string{x.breaks}.c_str());
+      std::printf("%-28s %-52s %s\n", std::string{x.name}.c_str(), std::string{x.breaks}.c_str(), std::string{x.shows}.c_str());
     return 0;
   }
   const auto* bug = how.bug.empty() ? nullptr : find_bug(how.bug);

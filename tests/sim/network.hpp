@@ -64,12 +64,12 @@ public:
   void deliver_late_command(std::size_t nth);
   /// Ends what has waited for as long as it may.
   void expire();
+  /// When the first of them has.
+  [[nodiscard]] std::optional<time_source::clock::time_point> next() const;
   /// A ticket that no actor has.
   workspace::ticket ticket() {
     return --last_ticket_;
   }
-  /// When the first of them has.
-  [[nodiscard]] std::optional<time_source::clock::time_point> next() const;
 
   paddock::test::manual_time& time;
   cluster& on;

@@ -1,6 +1,7 @@
 #include "tests/sim/planted.hpp"
 
 #include "k8s/objects.hpp"
+#include "tests/sim/judge.hpp"
 
 #include <algorithm>
 #include <array>
@@ -76,44 +77,46 @@ bool is_lost(const guest::result<guest::execution>& x) {
 }
 
 // Each is one line: what is left out or done wrong, at which seam, and how.
-const auto
-  bugs =
-    std::array{
-      // clang-format off
-  planted_bug{.name = "keep-epoch-after-unknown", .breaks = "P1", .ends = [](const verb& x, session& s, bool) { if (x.unknown > 0 && s.epoch) --*s.epoch; }},
-  planted_bug{.name = "start-at-stored-epoch", .breaks = "P1", .begins = [](const verb& x, session& s) { if (!s.epoch && x.stored_epoch >> 20 == x.term) s.epoch = x.stored_epoch; }},
-  planted_bug{.name = "bind-any-pod", .breaks = "P2", .hears = in_pods([](json& pod) { pod.erase("ownerReferences"); })},
-  planted_bug{.name = "forget-the-uid", .breaks = "P3", .begins = [](const verb&, session& s) { s.sandbox.reset(); }},
-  planted_bug{.name = "no-uid-test", .breaks = "P3", .sends = without_test("/metadata/uid")},
-  planted_bug{.name = "keep-state-after-unknown", .breaks = "P4", .ends = [](const verb& x, session& s, bool) { if (x.unknown > 0) s.at = x.before.at; }},
-  planted_bug{.name = "suspended-from-memory", .breaks = "P4", .answers_from_memory = [](const verb& x) { return x.kind == verb_kind::suspend && x.before.at == state::suspended; }},
-  planted_bug{.name = "running-from-memory", .breaks = "P4", .answers_from_memory = [](const verb& x) { return starts(x) && x.before.at == state::running; }},
-  planted_bug{.name = "suspended-is-ready", .breaks = "P5", .hears = [](const verb& x, const k8s::call& c, heard& got) { if (starts(x) && x.writes > 0 && is_sandbox(c) && got && *got) (**got)["spec"]["operatingMode"] = "Running"; }},
-  planted_bug{.name = "no-mode-test", .breaks = "P6", .sends = without_test("/spec/operatingMode")},
-  planted_bug{.name = "no-wait-for-controller", .breaks = "P9", .hears = [](const verb&, const k8s::call& c, heard& got) { if (c.method == "PATCH" && got && *got) (**got)["metadata"].erase("generation"); }},
-  planted_bug{.name = "delete-any-version", .breaks = "P10", .sends = [](const verb&, k8s::call& c) { if (c.method == "DELETE" && c.body.is_object()) c.body["preconditions"].erase("resourceVersion"); }},
-  planted_bug{.name = "delete-what-changed", .breaks = "P10", .sends_again = [](k8s::call& c, const k8s::failure& why) { if (c.method == "DELETE") c.body["preconditions"].erase("resourceVersion"); return c.method == "DELETE" && std::holds_alternative<k8s::conflict>(why); }},
-  planted_bug{.name = "lost-epoch-is-zero", .breaks = "P11", .begins = [](const verb&, session& s) { s.stamped = false; }},
-  planted_bug{.name = "no-stamp", .breaks = "P12", .sends = [](const verb&, k8s::call& c) { if (c.method == "PATCH" && operation_at(c, "add", "/spec/operatingMode") == nullptr) c = k8s::get(c.path); }},
-  planted_bug{.name = "unknown-is-failed", .breaks = "P13", .hears = [](const verb&, const k8s::call& c, heard& got) { if (!got && is_unknown_write(c, got.error())) got = tl::unexpected{k8s::failure{k8s::credential_failure{c.method, c.path, 403}}}; }},
-  planted_bug{.name = "send-unknown-again", .breaks = "an unknown write is never retried", .sends_again = [](k8s::call& c, const k8s::failure& why) { return is_unknown_write(c, why); }},
-  planted_bug{.name = "no-epoch-test", .breaks = "the stored epoch is tested", .sends = without_test(epoch_path)},
-  planted_bug{.name = "no-version-test", .breaks = "an object without an epoch is tested by its version", .sends = without_test("/metadata/resourceVersion")},
-  planted_bug{.name = "clean-up-what-others-woke", .breaks = "only what was woken is suspended again", .suspends_after = [](const verb& x, bool well) { return !well && starts(x) && x.wake_ups == 0 && !x.made; }},
-  planted_bug{.name = "clean-up-by-delete", .breaks = "only `remove` deletes", .sends = [](const verb& x, k8s::call& c) { if (starts(x) && suspends(c)) c = k8s::remove(c.path); }},
-  planted_bug{.name = "believe-no-pod", .breaks = "a suspend waits for the pod", .hears = [](const verb& x, const k8s::call& c, heard& got) { if (x.kind == verb_kind::suspend && is_pod(c)) got = tl::unexpected{k8s::failure{k8s::already_gone{c.method, c.path, 404}}}; }},
-  planted_bug{.name = "bind-ending-pod", .breaks = "an ending pod is not bound", .hears = in_pods([](json& pod) { pod.erase("deletionTimestamp"); })},
-  planted_bug{.name = "answer-old-generation", .breaks = "a session is of the pod that was bound", .ends = [](const verb& x, session& s, bool well) { if (well && starts(x) && x.before.retired_pod) s.pod = x.before.retired_pod; }},
-  planted_bug{.name = "guest-takes-any-token", .breaks = "a guest runs what is meant for it", .knows_nobody = true},
-  planted_bug{.name = "drop-the-pin", .breaks = "a pinned view speaks to one process", .dials = [](guest::endpoint& where) { where.pinned.reset(); }},
-  planted_bug{.name = "run-lost-again", .breaks = "a command is sent once", .runs_again = true},
-  planted_bug{.name = "lost-is-done", .breaks = "what is lost is unknown", .reports = [](const guest::endpoint&, guest::result<guest::execution>& got) { if (is_lost(got)) got = guest::execution{}; }},
-  planted_bug{.name = "lost-is-not-dialled", .breaks = "what is lost is unknown", .reports = [](const guest::endpoint& where, guest::result<guest::execution>& got) { if (is_lost(got)) got = tl::unexpected{not_dialled(where)}; }},
-  planted_bug{.name = "tell-the-token", .breaks = "no error carries a token", .reports = [](const guest::endpoint& where, guest::result<guest::execution>& got) { if (is_lost(got)) got = tl::unexpected{guest::failure{guest::lost{"no answer to " + where.token.reveal()}}}; }},
-  planted_bug{.name = "forget-a-waiter", .breaks = "who waits is answered", .forgets = [](const verb& x) { return x.order % 3 == 0; }},
-  planted_bug{.name = "forget-the-deadline", .breaks = "a verb ends by its deadline", .allows = [](deadline& until) { until = deadline{until.at() + std::chrono::minutes{1}}; }},
-      // clang-format on
-    };
+const auto bugs =
+  std::array{
+    // clang-format off
+  planted_bug{.name = "keep-epoch-after-unknown", .breaks = "P1", .shows = invariant::kept, .ends = [](const verb& x, session& s, bool) { if (x.unknown > 0 && s.epoch) --*s.epoch; }},
+  planted_bug{.name = "start-at-stored-epoch", .breaks = "P1", .shows = invariant::kept, .begins = [](const verb& x, session& s) { if (!s.epoch && x.stored_epoch >> 20 == x.term) s.epoch = x.stored_epoch; }},
+  planted_bug{.name = "take-the-epoch-over", .breaks = "P1", .shows = invariant::fencing, .begins = [](const verb& x, session& s) { if (x.stored_epoch >> 20 > x.term) s.epoch = x.stored_epoch + 1; }},
+  planted_bug{.name = "bind-any-pod", .breaks = "P2", .shows = invariant::identity, .hears = in_pods([](json& pod) { pod.erase("ownerReferences"); })},
+  planted_bug{.name = "forget-the-uid", .breaks = "P3", .shows = invariant::identity, .begins = [](const verb&, session& s) { s.sandbox.reset(); }},
+  planted_bug{.name = "no-uid-test", .breaks = "P3", .shows = invariant::identity, .sends = without_test("/metadata/uid")},
+  planted_bug{.name = "keep-state-after-unknown", .breaks = "P4", .shows = invariant::truth, .ends = [](const verb& x, session& s, bool) { if (x.unknown > 0) s.at = x.before.at; }},
+  planted_bug{.name = "suspended-from-memory", .breaks = "P4", .shows = invariant::truth, .answers_from_memory = [](const verb& x) { return x.kind == verb_kind::suspend && x.before.at == state::suspended; }},
+  planted_bug{.name = "running-from-memory", .breaks = "P4", .shows = invariant::truth, .answers_from_memory = [](const verb& x) { return starts(x) && x.before.at == state::running; }},
+  planted_bug{.name = "suspended-is-ready", .breaks = "P5", .shows = invariant::truth, .hears = [](const verb& x, const k8s::call& c, heard& got) { if (starts(x) && x.writes > 0 && is_sandbox(c) && got && *got) (**got)["spec"]["operatingMode"] = "Running"; }},
+  planted_bug{.name = "no-mode-test", .breaks = "P6", .shows = invariant::one_patch, .sends = without_test("/spec/operatingMode")},
+  planted_bug{.name = "no-wait-for-controller", .breaks = "P9", .shows = invariant::kept, .hears = [](const verb&, const k8s::call& c, heard& got) { if (c.method == "PATCH" && got && *got) (**got)["metadata"].erase("generation"); }},
+  planted_bug{.name = "delete-any-version", .breaks = "P10", .shows = invariant::disk, .sends = [](const verb&, k8s::call& c) { if (c.method == "DELETE" && c.body.is_object()) c.body["preconditions"].erase("resourceVersion"); }},
+  planted_bug{.name = "delete-what-changed", .breaks = "P10", .shows = invariant::disk, .sends_again = [](k8s::call& c, const k8s::failure& why) { if (c.method == "DELETE") c.body["preconditions"].erase("resourceVersion"); return c.method == "DELETE" && std::holds_alternative<k8s::conflict>(why); }},
+  planted_bug{.name = "delete-without-a-look", .breaks = "P10", .shows = invariant::fencing, .hears = [](const verb& x, const k8s::call& c, heard& got) { if (x.kind == verb_kind::remove && c.method == "GET" && is_sandbox(c) && got && *got) (**got)["metadata"]["annotations"].erase(std::string{k8s::epoch_annotation}); }},
+  planted_bug{.name = "delete-is-not-sent", .breaks = "deleted is what was deleted", .shows = invariant::truth, .sends = [](const verb&, k8s::call& c) { if (c.method == "DELETE") c = k8s::get(c.path); }},
+  planted_bug{.name = "lost-epoch-is-zero", .breaks = "P11", .shows = invariant::fencing, .begins = [](const verb&, session& s) { s.stamped = false; }},
+  planted_bug{.name = "no-stamp", .breaks = "P12", .shows = invariant::fencing, .sends = [](const verb&, k8s::call& c) { if (c.method == "PATCH" && operation_at(c, "add", "/spec/operatingMode") == nullptr) c = k8s::get(c.path); }},
+  planted_bug{.name = "unknown-is-failed", .breaks = "P13", .shows = invariant::truth, .hears = [](const verb&, const k8s::call& c, heard& got) { if (!got && is_unknown_write(c, got.error())) got = tl::unexpected{k8s::failure{k8s::credential_failure{c.method, c.path, 403}}}; }},
+  planted_bug{.name = "send-unknown-again", .breaks = "an unknown write is never retried", .shows = invariant::once, .sends_again = [](k8s::call& c, const k8s::failure& why) { return is_unknown_write(c, why); }},
+  planted_bug{.name = "no-epoch-test", .breaks = "the stored epoch is tested", .shows = invariant::fencing, .sends = without_test(epoch_path)},
+  planted_bug{.name = "no-version-test", .breaks = "an object without an epoch is tested by its version", .shows = invariant::fencing, .sends = without_test("/metadata/resourceVersion")},
+  planted_bug{.name = "clean-up-what-others-woke", .breaks = "only what was woken is suspended again", .shows = invariant::kept, .suspends_after = [](const verb& x, bool well) { return !well && starts(x) && x.wake_ups == 0 && !x.made; }},
+  planted_bug{.name = "clean-up-by-delete", .breaks = "only `remove` deletes", .shows = invariant::disk, .sends = [](const verb& x, k8s::call& c) { if (starts(x) && suspends(c)) c = k8s::remove(c.path); }},
+  planted_bug{.name = "believe-no-pod", .breaks = "a suspend waits for the pod", .shows = invariant::truth, .hears = [](const verb& x, const k8s::call& c, heard& got) { if (x.kind == verb_kind::suspend && is_pod(c)) got = tl::unexpected{k8s::failure{k8s::already_gone{c.method, c.path, 404}}}; }},
+  planted_bug{.name = "bind-ending-pod", .breaks = "an ending pod is not bound", .shows = invariant::truth, .hears = in_pods([](json& pod) { pod.erase("deletionTimestamp"); })},
+  planted_bug{.name = "answer-old-generation", .breaks = "a session is of the pod that was bound", .shows = invariant::identity, .ends = [](const verb& x, session& s, bool well) { if (well && starts(x) && x.before.retired_pod) s.pod = x.before.retired_pod; }},
+  planted_bug{.name = "guest-takes-any-token", .breaks = "a guest runs what is meant for it", .shows = invariant::identity, .knows_nobody = true},
+  planted_bug{.name = "drop-the-pin", .breaks = "a pinned view speaks to one process", .shows = invariant::identity, .dials = [](guest::endpoint& where) { where.pinned.reset(); }},
+  planted_bug{.name = "run-lost-again", .breaks = "a command is sent once", .shows = invariant::once, .runs_again = true},
+  planted_bug{.name = "lost-is-done", .breaks = "what is lost is unknown", .shows = invariant::truth, .reports = [](const guest::endpoint&, guest::result<guest::execution>& got) { if (is_lost(got)) got = guest::execution{}; }},
+  planted_bug{.name = "lost-is-not-dialled", .breaks = "what is lost is unknown", .shows = invariant::truth, .reports = [](const guest::endpoint& where, guest::result<guest::execution>& got) { if (is_lost(got)) got = tl::unexpected{not_dialled(where)}; }},
+  planted_bug{.name = "tell-the-token", .breaks = "no error carries a token", .shows = invariant::secrets, .reports = [](const guest::endpoint& where, guest::result<guest::execution>& got) { if (is_lost(got)) got = tl::unexpected{guest::failure{guest::lost{"no answer to " + where.token.reveal()}}}; }},
+  planted_bug{.name = "forget-a-waiter", .breaks = "who waits is answered", .shows = invariant::in_time, .forgets = [](const verb& x) { return x.order % 3 == 0; }},
+  planted_bug{.name = "forget-the-deadline", .breaks = "a verb ends by its deadline", .shows = invariant::in_time, .allows = [](deadline& until) { until = deadline{until.at() + std::chrono::minutes{1}}; }},
+    // clang-format on
+  };
 
 } // namespace
 

@@ -14,6 +14,7 @@ namespace paddock::sim {
 struct planted_bug {
   std::string_view name;
   std::string_view breaks; // the rule, or what is done wrong
+  std::string_view shows;  // the invariant, one of judge.hpp, by which it is found
   // What a flow asks the API server and what it hears; whether it asks once more after a failure.
   std::function<void(const verb&, k8s::call&)> sends = {};
   std::function<void(const verb&, const k8s::call&, k8s::result<k8s::answer>&)> hears = {};

@@ -210,8 +210,8 @@ private:
     may(storm_ > 0, 1, [this] { on.wipe(); });
     may(storm_ > 0 && !on.sandbox(), 6, [this] { on.make_stranger(dice.pick(2) == 0); });
     may(storm_ > 0, 1, [this] {
-      on.lose_annotation();
-      eye.epoch_lost();
+      if (on.lose_annotation())
+        eye.epoch_lost();
     });
     may(storm_ > 0, 1, [this] { on.restart_guest(); });
     may(storm_ > 0, 2, [this] { on.wake(); });
