@@ -89,7 +89,7 @@ constexpr auto list = std::to_array<advice>({
   {"TemplateUnusable", "3", "Mend the SandboxTemplate."},
   {"TlsConfig", "2", "Give certificate, key and authority together, as files that can be read."},
   {"TooManyWaiting", "3", "Try again when what waits for this workspace has ended."},
-  {"TreeTooLarge", "3", "Copy a part of the tree, or raise `--max-entries`."},
+  {"TreeTooLarge", "3", "Copy a part of the tree."},
   {"UnenforceableEgressPolicy", "2", "Choose an engine that enforces hosts, or list none."},
   {"Unreachable", "7", "Look whether the node runs at that address: `--node`, or the variable PADDOCK_NODE."},
   {"UnreadableInput", "2", "Look at the file or the object that the message names."},

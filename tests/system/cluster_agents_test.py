@@ -70,10 +70,8 @@ class Agents(SystemTest):
         return sorted((pathlib.Path(self.data.name) / "logs" / f"default_{name}_{uid}" / container).iterdir(), key=lambda x: int(x.stem))
 
     def test_a_workspace_lives_beside_a_real_api_server(self):
-        config = pathlib.Path(self.data.name) / "paddock.yaml"
-        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\ningress: unverified\nready-timeout: 20s\n")
         api("POST", f"{EXTENSIONS}/sandboxtemplates", workspace_template())
-        with Node(config=config) as node:
+        with host(context="admin", ready_timeout="20s") as node:
             self.assertEqual(node.json("open", "desk")["origin"], "created")
             self.good(node.run("cp", "-", "desk:a", input=b"kept"))
             self.assertEqual(self.good(node.run("exec", "desk", "--", "cat", "a")), b"kept")

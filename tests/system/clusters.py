@@ -1,6 +1,6 @@
 """The clusters that a system test runs hosts beside: our own, in one program, or our kubelet and controllers on a real API server. In both
 `real_api.api` speaks to it as its administrator."""
-import base64, re, threading, urllib.parse
+import base64, re, unittest.mock
 
 from harness import *
 
@@ -53,22 +53,30 @@ class Agent:
         return self.log.read()
 
 
+def host(kubeconfig=None, **options):
+    """A node beside the cluster, where no policy closes the port of agents; `kubeconfig`: beside what stands before it. `_` in the name of
+    an option is `-`."""
+    return Node(config={"kubeconfig": str(kubeconfig or os.environ["KUBECONFIG"]), "agent-address": "pod-ip", "ingress": "unverified",
+                        "ready-timeout": "30s", **{name.replace("_", "-"): value for name, value in options.items()}})
+
+
 @contextlib.contextmanager
-def embedded_cluster():
-    """paddock-cluster with everything in it. What `realcluster/up` says in the environment is said of this one."""
+def embedded_cluster(*arguments):
+    """paddock-cluster with everything in it. What `realcluster/up` says in the environment is said of this one, as long as it runs."""
     with tempfile.TemporaryDirectory(prefix="paddock-test-") as folder:
         kubeconfig, ca = pathlib.Path(folder) / "kubeconfig", pathlib.Path(folder) / "ca.pem"
         with open(pathlib.Path(folder) / "log", "w") as log:
-            process = subprocess.Popen([BIN / "paddock-cluster", "--kubeconfig-out", kubeconfig], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=log)
+            process = subprocess.Popen([BIN / "paddock-cluster", "--kubeconfig-out", kubeconfig, *arguments], stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=log)
             try:
                 if not process.stdout.readline().startswith(b"ready "):
                     raise AssertionError(pathlib.Path(log.name).read_text())
                 text = kubeconfig.read_text()
                 ca.write_bytes(base64.b64decode(re.search(r'certificate-authority-data: "(.*)"', text)[1]))
-                os.environ.update(KUBECONFIG=str(kubeconfig), KUBE_CA=str(ca), KUBE_SERVER=re.search(r'server: "(.*)"', text)[1],
-                                  KUBE_TOKEN=re.search(r'token: "(.*)"', text)[1])
-                yield
+                with unittest.mock.patch.dict(os.environ, KUBECONFIG=str(kubeconfig), KUBE_CA=str(ca),
+                                              KUBE_SERVER=re.search(r'server: "(.*)"', text)[1],
+                                              KUBE_TOKEN=re.search(r'token: "(.*)"', text)[1]):
+                    yield
             finally:
                 process.terminate()
                 process.wait(BOUND)

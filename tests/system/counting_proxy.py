@@ -1,5 +1,5 @@
 """A proxy in front of the API server for one host: it counts what the verbs of that host ask, and can have the host die at one request."""
-import http.client, http.server, json, os, ssl, threading, urllib.parse
+import http.client, http.server, json, os, pathlib, ssl, tempfile, threading, urllib.parse
 
 
 class CountingProxy:
@@ -28,6 +28,12 @@ class CountingProxy:
         self.server.daemon_threads = True
 
     def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="paddock-test-")
+        self.kubeconfig = pathlib.Path(self.folder.name) / "kubeconfig"
+        url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.kubeconfig.write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "proxy", "clusters": [{"name": "proxy", "cluster": {"server": url}}],
+            "users": [{"name": "nobody", "user": {}}], "contexts": [{"name": "proxy", "context": {"cluster": "proxy", "user": "nobody"}}]}))
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05})
         self.thread.start()
         return self
@@ -36,12 +42,7 @@ class CountingProxy:
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()
-
-    def kubeconfig(self):
-        url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        return json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "proxy",
-                        "clusters": [{"name": "proxy", "cluster": {"server": url}}], "users": [{"name": "nobody", "user": {}}],
-                        "contexts": [{"name": "proxy", "context": {"cluster": "proxy", "user": "nobody"}}]})
+        self.folder.cleanup()
 
     def arm(self, fatal=None, applied=False, die=None):
         """Counts from here on. At request number `fatal` (from 0) calls `die`: before the server sees it, or once the server has answered

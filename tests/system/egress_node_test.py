@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """A node that is configured to an egress: what it refuses to start with, and what it proves before a workspace runs."""
-import base64, re, socket, ssl, urllib.error, urllib.request
-from harness import *
+import socket
+
+from clusters import *
+from pages import documents
+from real_api import api
 
 DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "egress"
 DENY_ALL = {"policy": {"kind": "deny-all"}}
@@ -120,30 +123,19 @@ class Proved(SystemTest):
     """Beside an embedded cluster that serves Cilium's kinds."""
 
     def setUp(self):
-        made = tempfile.TemporaryDirectory(prefix="paddock-test-")
-        self.addCleanup(made.cleanup)
-        self.folder = pathlib.Path(made.name)
-        kubeconfig = self.folder / "kubeconfig"
-        cluster = subprocess.Popen([BIN / "paddock-cluster", "--cilium", "--quiet", "--listen", "127.0.0.1:0", "--kubeconfig-out", kubeconfig],
-                                   stdout=subprocess.DEVNULL)
-        self.addCleanup(lambda: (cluster.terminate(), cluster.wait(30)))
-        wait_for("the kubeconfig", lambda: kubeconfig.exists() and kubeconfig.read_text().endswith("\n"))
-        text = kubeconfig.read_text()
-        said = {key: re.search(rf'"?{key}"?: *"?([^"\s,}}]+)', text)[1] for key in ("server", "token", "certificate-authority-data")}
-        self.server, self.token = said["server"], said["token"]
-        self.trusted = ssl.create_default_context(cadata=base64.b64decode(said["certificate-authority-data"]).decode())
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="paddock-test-")))
+        stack.enter_context(embedded_cluster("--cilium"))
         self.send("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "namzu-sandboxes"}})
         standard = self.send("GET", "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/default/sandboxtemplates/default")
         standard["metadata"] = {"name": "namzu-task"}
         self.send("POST", "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/namzu-sandboxes/sandboxtemplates", standard)
 
     def send(self, method, path, body=None):
-        text = body if isinstance(body, str) else json.dumps(body or {})
-        request = urllib.request.Request(self.server + path, method=method, data=None if method == "GET" else text.encode())
-        request.add_header("Authorization", "Bearer " + self.token)
-        request.add_header("Content-Type", "application/yaml" if isinstance(body, str) else "application/json")
-        with urllib.request.urlopen(request, context=self.trusted, timeout=30) as answer:
-            return json.load(answer)
+        got = api(method, path, body, "application/yaml" if isinstance(body, str) else "application/json")
+        self.assertIsNotNone(got, f"{method} {path}: there is no such object")
+        return got
 
     sandboxes = "/apis/agents.x-k8s.io/v1beta1/namespaces/namzu-sandboxes/sandboxes"
     policies = "/apis/networking.k8s.io/v1/namespaces/namzu-sandboxes/networkpolicies"
@@ -153,11 +145,8 @@ class Proved(SystemTest):
 
     def node(self, egress, **options):
         (self.folder / "egress.yaml").write_text(json.dumps(egress))
-        config = {"listen": "127.0.0.1:0", "kubeconfig": str(self.folder / "kubeconfig"), "namespace": "namzu-sandboxes",
-                  "template": "namzu-task", "agent-address": "pod-ip", "ready-timeout": "30s", "egress": str(self.folder / "egress.yaml"),
-                  **options}
-        (self.folder / "paddock.yaml").write_text(json.dumps(config))
-        return Node(config=self.folder / "paddock.yaml")
+        return Node(config={"kubeconfig": os.environ["KUBECONFIG"], "namespace": "namzu-sandboxes", "template": "namzu-task",
+                            "agent-address": "pod-ip", "ready-timeout": "30s", "egress": str(self.folder / "egress.yaml"), **options})
 
     def apply_configured(self):
         got = subprocess.run([BIN / "paddock", "egress", "render", "--egress", self.folder / "egress.yaml", "--namespace", "namzu-sandboxes",
@@ -217,6 +206,7 @@ class Proved(SystemTest):
             granted = node.json("policy", "set", "desk", "API.example.com", ".packages.example.org")
             self.assertEqual((granted["workspace"], granted["sandboxUid"], granted["policy"]), ("desk", uid, f"namzu-sbx-{uid}"))
             self.assertEqual((granted["stands"], granted["allowedHosts"]), (True, hosts))
+            self.assertEqual(set(granted), documents()["policy set"])
             stored = self.send("GET", path)
             self.assertEqual(stored["spec"], granted["spec"])
             self.assertEqual(stored["spec"]["endpointSelector"], {"matchLabels": {"sandbox.namzu.ai/per-sandbox-egress": "namzu-ws-desk"}})

@@ -32,10 +32,14 @@ def resident(pid):
 
 
 class Node:
-    """One paddockd: embedded, or with a configuration file. A context manager: it ends with its test, whatever happens."""
+    """One paddockd: embedded, or with a configuration, which is a file or its options. A context manager: it ends with its test, whatever
+    happens."""
 
     def __init__(self, *arguments, data_dir=None, config=None, environment=None):
         self.folder = tempfile.TemporaryDirectory(prefix="paddock-test-")
+        if isinstance(config, dict):
+            options, config = config, pathlib.Path(self.folder.name) / "paddock.yaml"
+            config.write_text(json.dumps({"listen": "127.0.0.1:0", **options}))
         self.arguments = ["--config", config] if config else ["--embedded", "--listen", "127.0.0.1:0", *arguments]
         if data_dir:
             self.arguments += ["--data-dir", str(data_dir)]

@@ -3,7 +3,7 @@
 real paddock-guest behind it, and takes it away from a Suspended one. Run it by `realcluster/up --agent-sandbox -- this`."""
 import random, threading
 
-from harness import *
+from clusters import *
 from real_api import api
 
 SANDBOXES = "/apis/agents.x-k8s.io/v1beta1/namespaces/default/sandboxes"
@@ -83,9 +83,7 @@ class Controller(threading.Thread):
 class RealCluster(SystemTest):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="paddock-test-")
-        config = pathlib.Path(self.folder.name) / "paddock.yaml"
-        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\ningress: unverified\nready-timeout: 20s\n")
-        self.node = Node(config=config).__enter__()
+        self.node = host(context="admin", ready_timeout="20s").__enter__()
         self.controller = Controller(self.folder.name)
 
     def tearDown(self):
@@ -153,16 +151,15 @@ class RealCluster(SystemTest):
     def test_egress_is_proved_before_anything_is_made(self):
         folder = pathlib.Path(self.folder.name)
         (folder / "egress.yaml").write_text("policy: {kind: deny-all}\n")
-        config = folder / "bounded.yaml"
-        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: admin\nagent-address: pod-ip\n"
-                          f"egress: {folder}/egress.yaml\nready-timeout: 20s\n")
         if api("GET", f"{TEMPLATES}/default") is None:
             api("POST", TEMPLATES, TEMPLATE)
         rendered = subprocess.run([BIN / "paddock", "egress", "render", "--egress", folder / "egress.yaml", "--namespace", "default",
                                    "--template", "default", "-o", "json"], capture_output=True, timeout=BOUND, check=True).stdout
         closed = {"podSelector": {}, "policyTypes": ["Ingress"]}
         wide = {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{}]}
-        with Node(config=config) as node:
+        bounded = {"kubeconfig": os.environ["KUBECONFIG"], "context": "admin", "agent-address": "pod-ip", "egress": f"{folder}/egress.yaml",
+                   "ready-timeout": "20s"}
+        with Node(config=bounded) as node:
             self.refused(node.run("open", "bounded"), 3, "EgressPolicyNotApplied")
             api("POST", POLICIES, json.loads(rendered))
             self.refused(node.run("open", "bounded"), 3, "IngressPolicy")
@@ -178,9 +175,7 @@ class RealCluster(SystemTest):
         self.assertIsNone(self.controller.failure)
 
     def test_a_token_without_rights(self):
-        config = pathlib.Path(self.folder.name) / "nobody.yaml"
-        config.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {os.environ['KUBECONFIG']}\ncontext: nobody\n")
-        with Node(config=config) as node:
+        with host(context="nobody") as node:
             got = node.run("ls")
             self.refused(got, 3, "Credential")
             self.assertNotIn(os.environ["KUBE_NOBODY_TOKEN"].encode(), got.stderr)

@@ -59,24 +59,15 @@ class Relay:
         self.pairs = []
 
 
-def configured(folder, name, kubeconfig, epoch_base):
-    path = pathlib.Path(folder) / name
-    path.write_text(f"listen: 127.0.0.1:0\nkubeconfig: {kubeconfig}\nagent-address: pod-ip\ningress: unverified\nready-timeout: 30s\nepoch-base: {epoch_base}\n")
-    return Node(config=path)
-
-
 class Sessions(SystemTest):
     # [W 233]
     def test_a_session_outlives_its_host_s_connections_and_another_host_takes_it_up(self):
         with contextlib.ExitStack() as stack:
             stack.enter_context(embedded_cluster())
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="paddock-test-"))
             relay = stack.enter_context(Relay())
             proxy = stack.enter_context(CountingProxy(relay.instead))
-            kubeconfig = pathlib.Path(folder) / "kubeconfig"
-            kubeconfig.write_text(proxy.kubeconfig())
-            first = stack.enter_context(configured(folder, "first", kubeconfig, 0))
-            second = stack.enter_context(configured(folder, "second", os.environ["KUBECONFIG"], 1 << 40))
+            first = stack.enter_context(host(proxy.kubeconfig))
+            second = stack.enter_context(host(epoch_base=1 << 40))
             self.good(first.run("open", "desk"))
             with Terminal(BIN / "paddock", "--node", first.address, "shell", "desk", "--session", "s1", "--", "sh") as screen:
                 screen.type("echo began-$((1+1))\r")

@@ -34,6 +34,10 @@ class PodHistory(threading.Thread):
             self.ended = why
         self.over = True
 
+    def of(self, name):
+        """The users of each disk of the workspaces of a test."""
+        return [users for disk, users in list(self.live.items()) if f"{disk}-".startswith(f"workspace-namzu-ws-{name}-")]
+
     def see(self, event):
         pod = event["object"]
         if event["type"] not in ("ADDED", "MODIFIED", "DELETED"):
@@ -72,30 +76,24 @@ class TwoHosts(SystemTest):
         cls.stack = contextlib.ExitStack()
         cls.addClassCleanup(cls.stack.close)
         cls.stack.enter_context(real_cluster() if "KUBE_SERVER" in os.environ else embedded_cluster())
-        cls.folder = cls.stack.enter_context(tempfile.TemporaryDirectory(prefix="paddock-test-"))
         cls.numbers = itertools.count()
         cls.pods = PodHistory()
         cls.earlier = cls.stack.enter_context(cls.host(EARLIER))
         cls.second = cls.stack.enter_context(cls.host(SECOND))
 
-    @classmethod
-    def host(cls, epoch_base, proxy=None):
+    @staticmethod
+    def host(epoch_base, proxy=None):
         """A node beside the cluster, or beside the proxy that stands before it."""
-        folder = pathlib.Path(cls.folder) / f"host-{next(cls.numbers)}"
-        folder.mkdir()
-        kubeconfig = os.environ["KUBECONFIG"]
-        if proxy:
-            kubeconfig = folder / "kubeconfig"
-            kubeconfig.write_text(proxy.kubeconfig())
-        (folder / "paddock.yaml").write_text(f"listen: 127.0.0.1:0\nkubeconfig: {kubeconfig}\nagent-address: pod-ip\ningress: unverified\nready-timeout: 30s\n"
-                                             f"ready-poll-interval: 200ms\nepoch-base: {epoch_base}\n")
-        return Node(config=folder / "paddock.yaml")
+        return host(proxy and proxy.kubeconfig, epoch_base=epoch_base, ready_poll_interval="200ms")
 
     def setUp(self):
         self.name = f"desk-{next(self.numbers)}"
 
     def tearDown(self):
+        # All that a test opens it removes: once its pods have gone the watch has told the whole of its history.
+        wait_for("the watch has seen the last pod", lambda: self.pods.over or not any(self.pods.of(self.name)))
         self.assertFalse(self.pods.over, self.pods.ended)
+        self.assertTrue(self.pods.of(self.name), "no pod of the test has named a disk")
         self.assertEqual(self.pods.offences, [])
 
     # -- what the cluster holds ------------------------------------------------------------------
@@ -271,13 +269,6 @@ class TwoHosts(SystemTest):
         if reason == "AlreadyGone":
             return reason
         return f"{reason}, then " + self.good(self.second.run(words[0], name, *words[1:])).decode().strip()
-
-
-class Guarantees(SystemTest):
-    def test_every_test_that_the_page_names_is_there(self):
-        named = set(re.findall(r"`(tests/[^`]+)`", DOCS.read_text()))
-        self.assertTrue(named)
-        self.assertEqual([x for x in sorted(named) if not (DOCS.parents[1] / x).is_file()], [])
 
 
 # -- the table -----------------------------------------------------------------------------------
