@@ -25,8 +25,8 @@ struct operation {
   std::string operator()(const write_spec&) const {
     return "writeFile";
   }
-  std::string operator()(const walk_spec&) const {
-    return "walkFiles";
+  std::string operator()(const walk_spec& x) const {
+    return x.max_entries == 0 ? "listFiles" : "walkFiles";
   }
 };
 
@@ -35,6 +35,7 @@ workspace::call_events events_to(const call_actor& to) {
   workspace::call_events out;
   out.output = [me](guest::stream which, bytes piece) { me.tell(atom::output_v, static_cast<std::uint8_t>(which), std::move(piece)); };
   out.wants_input = [me](std::size_t n) { me.tell(atom::wanted_v, std::uint64_t{n}); };
+  out.refused = [me](const guest::failure&) { me.tell(atom::refused_v); };
   out.noted = [me](const workspace::job_note& x) { me.tell(atom::noted_v, to_note(x)); };
   out.end = [me](workspace::result<workspace::job_end> how) {
     me.tell(atom::landed_v, landed{std::make_shared<const workspace::result<workspace::job_end>>(std::move(how))});
@@ -46,6 +47,10 @@ workspace::call_events events_to(const call_actor& to) {
 
 std::string operation_of(const call_spec& x) {
   return std::visit(operation{}, x.what);
+}
+
+landed nowhere_else() {
+  return {std::make_shared<const workspace::result<std::optional<workspace::found_pod>>>(std::nullopt)};
 }
 
 call_state::call_state(call_actor::pointer self, actor_world& world, call_options how) :
@@ -82,6 +87,8 @@ call_actor::behavior_type call_state::make_behavior() {
     } else if (unexplained_) {
       // The WORKSPACE ended before it could say more.
       tell_last(atom::failed_v, to_problem(*unexplained_));
+    } else if (!over_) {
+      world_.guests.move(ticket_, std::nullopt);
     }
   });
   start();
@@ -107,6 +114,12 @@ call_actor::behavior_type call_state::make_behavior() {
       over_ = true;
       end(*static_cast<const workspace::result<workspace::job_end>*>(x.value.get()));
     },
+    [this](atom::refused) {
+      mail::tell(self_, how_.owner, atom::moved_v, how_.generation, caf::actor_cast<call_actor>(self_), how_.where.token.reveal());
+    },
+    [this](atom::moved, const landed& x) {
+      move(*static_cast<const workspace::result<std::optional<workspace::found_pod>>*>(x.value.get()));
+    },
     [this](atom::failed, const problem& why) {
       unexplained_.reset();
       tell_last(atom::failed_v, why);
@@ -120,16 +133,32 @@ void call_state::start() {
   world_.guests.grant(ticket_, credit);
 }
 
+void call_state::move(const workspace::result<std::optional<workspace::found_pod>>& to) {
+  auto where = std::optional<guest::endpoint>{};
+  if (!to) {
+    instead_ = to.error();
+  } else if (*to) {
+    where = (*to)->guest;
+    how_.where = *where;
+  }
+  world_.guests.move(ticket_, std::move(where));
+}
+
 void call_state::end(const workspace::result<workspace::job_end>& how) {
   if (!how) {
-    unexplained_ = how.error();
+    // What ends a walk says so itself ([W] 3.12).
+    if (const auto* walk = std::get_if<walk_spec>(&how_.what.what); walk != nullptr && walk->max_entries != 0 && !instead_) {
+      tell_last(atom::failed_v, to_problem(how.error()));
+      return;
+    }
+    unexplained_ = instead_.value_or(how.error());
     // The owner looks whether somebody suspended or replaced the workspace meanwhile, and answers with `failed`.
     mail::tell(self_, how_.owner, atom::failed_v, how_.generation, caf::actor_cast<call_actor>(self_), operation_of(how_.what),
-               landed{std::make_shared<const workspace::failure>(how.error())});
+               landed{std::make_shared<const workspace::failure>(*unexplained_)});
     return;
   }
   if (how->boot)
-    mail::tell(self_, how_.owner, atom::heard_v, how_.generation, how->boot->text());
+    mail::tell(self_, how_.owner, atom::heard_v, how_.generation, how->boot->text(), how_.where.token.reveal());
   tell_last(atom::ended_v, to_end(*how));
 }
 

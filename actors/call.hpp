@@ -9,8 +9,12 @@
 
 namespace paddock {
 
-/// The word for a call in errors: exec, attachExecution, openTerminal, openTcpConnection, readFile, writeFile, walkFiles.
+/// The word for a call in errors: exec, attachExecution, openTerminal, openTcpConnection, readFile, writeFile, listFiles,
+/// walkFiles.
 [[nodiscard]] std::string operation_of(const call_spec& x);
+
+/// What a CALL is told that asks for another place, where there is none.
+[[nodiscard]] landed nowhere_else();
 
 struct call_options {
   guest::endpoint where;
@@ -33,6 +37,8 @@ public:
 
 private:
   void start();
+  /// The owner has said where else the call might go.
+  void move(const workspace::result<std::optional<workspace::found_pod>>& to);
   void end(const workspace::result<workspace::job_end>& how);
   /// The last thing that the sink is told.
   template <class Atom, class T>
@@ -42,8 +48,9 @@ private:
   actor_world& world_;
   call_options how_;
   workspace::ticket ticket_;
-  bool over_ = false;      // the port has ended the call
-  bool sink_gone_ = false; // nobody is to be told
+  std::optional<workspace::failure> instead_; // of what the call failed on
+  bool over_ = false;                         // the port has ended the call
+  bool sink_gone_ = false;                    // nobody is to be told
   std::optional<workspace::failure> unexplained_;
 };
 

@@ -63,6 +63,13 @@ node_actor::behavior_type node_state::make_behavior() {
     [this](atom::policy, std::string& which, policy_request& what, caf::timespan budget) {
       return pass<policy_view>(std::move(which), atom::policy_v, std::move(what), budget);
     },
+    [this](atom::refresh, std::string& which, caf::timespan budget) {
+      return pass<workspace_view>(std::move(which), atom::refresh_v, budget);
+    },
+    [this](atom::events, std::string& which) { return pass<std::vector<workspace_event>>(std::move(which), atom::events_v); },
+    [this](atom::subscribe, std::string& which, const event_sink_actor& sink) {
+      return pass<std::vector<workspace_event>>(std::move(which), atom::subscribe_v, sink);
+    },
     [this](atom::stop) -> caf::result<void> {
       // A client of another process has no say in the life of this one.
       if (const auto& from = self_->current_sender(); from && from->node() != self_->node())

@@ -4,8 +4,6 @@
 #include "actors/translate.hpp"
 #include "messages/error.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace paddock {
 
 namespace {
@@ -21,7 +19,7 @@ bool is_of_a_view(const call_spec& x) {
   return !std::holds_alternative<attach_spec>(x.what);
 }
 
-guest::pin_identity identity_of(const workspace::session& x) {
+guest::pin_identity pinnable_in(const workspace::session& x) {
   guest::pin_identity out;
   out.running = x.at == workspace::state::running && x.guest.has_value();
   if (x.sandbox)
@@ -82,8 +80,11 @@ pinned_guest_actor::behavior_type pinned_guest_state::make_behavior() {
       else
         found.mapped().deliver(to_error(explain(said.error())));
     },
-    [](atom::heard, std::uint64_t, const std::string&) {
+    [](atom::heard, std::uint64_t, const std::string&, const std::string&) {
       // What a pinned call hears is what it was pinned to.
+    },
+    [this](atom::moved, std::uint64_t, const call_actor& who, const std::string&) {
+      mail::tell(self_, who, atom::moved_v, nowhere_else());
     },
     [this](atom::failed, std::uint64_t, const call_actor& who, const std::string&, const landed& x) {
       mail::tell(self_, who, atom::failed_v, explain(*static_cast<const workspace::failure*>(x.value.get())));
@@ -97,7 +98,7 @@ void pinned_guest_state::when_it_is_the_guest(promise<T> waiting, Then then) {
     .then(
       [this, waiting, then](const landed& x) mutable {
         const auto& now = *static_cast<const session_identity*>(x.value.get());
-        if (auto same = guest::check(pin_, identity_of(now.session)); !same)
+        if (auto same = guest::check(pin_, pinnable_in(now.session)); !same)
           waiting.deliver(to_error(to_problem(workspace::failure{
             workspace::pin_refused{which_.text(), std::string{to_string(same.error().reason)}, same.error().field, std::nullopt}})));
         else
@@ -155,13 +156,7 @@ problem pinned_guest_state::explain(const workspace::failure& why) const {
   if (const auto* refused = std::get_if<guest::pin_refused>(&meant))
     return to_problem(workspace::failure{
       workspace::pin_refused{which_.text(), std::string{to_string(refused->reason)}, std::nullopt, refused->fresh_boot}});
-  auto out = to_problem(why);
-  if (std::holds_alternative<guest::cancellation_unknown>(*of_guest)) {
-    auto details = nlohmann::json::parse(out.details);
-    details["retirement"] = {{"accepted", false}, {"reason", std::string{guest::pinned_view_keeps_the_pod}}};
-    out.details = details.dump();
-  }
-  return out;
+  return kept(to_problem(why), guest::pinned_view_keeps_the_pod);
 }
 
 } // namespace paddock

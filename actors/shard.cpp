@@ -65,6 +65,16 @@ shard_actor::behavior_type shard_state::make_behavior() {
     [this](atom::policy, const std::string& which, policy_request& what, caf::timespan budget) {
       return pass<policy_view>(which, atom::policy_v, std::move(what), budget);
     },
+    [this](atom::refresh, const std::string& which, caf::timespan budget) { return pass<workspace_view>(which, atom::refresh_v, budget); },
+    [this](atom::events, const std::string& which) -> caf::result<std::vector<workspace_event>> {
+      const auto found = workspaces_.find(which);
+      if (found == workspaces_.end() || !found->second.actor)
+        return std::vector<workspace_event>{};
+      return pass<std::vector<workspace_event>>(which, atom::events_v);
+    },
+    [this](atom::subscribe, const std::string& which, const event_sink_actor& sink) {
+      return pass<std::vector<workspace_event>>(which, atom::subscribe_v, sink);
+    },
     [this](atom::count) {
       std::uint64_t alive = 0;
       for (const auto& [text, one] : workspaces_)

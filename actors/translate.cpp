@@ -26,6 +26,15 @@ problem to_problem(const workspace::failure& x) {
           workspace::details_of(x).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
+problem kept(problem x, std::string_view reason) {
+  if (x.reason != "RemoteCancellationUnknown" && x.reason != "WorkspaceGuestGone")
+    return x;
+  auto details = nlohmann::json::parse(x.details);
+  details["retirement"] = {{"accepted", false}, {"reason", std::string{reason}}};
+  x.details = details.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return x;
+}
+
 problem to_problem(const egress::egress_error& x) {
   return to_problem(workspace::of_egress(x));
 }
@@ -69,6 +78,55 @@ workspace_view to_view(const workspace::summary& seen, const workspace_view& hel
     out.volume_claim_uids.clear();
   }
   out.sandbox_uid = seen.sandbox.text();
+  return out;
+}
+
+namespace {
+
+identity_view to_view(const workspace::identity& x) {
+  identity_view out;
+  if (x.sandbox)
+    out.sandbox_uid = x.sandbox->text();
+  if (x.pod)
+    out.pod_uid = x.pod->text();
+  if (x.boot)
+    out.guest_boot_id = x.boot->text();
+  for (const auto& [entry, uid] : x.claims)
+    out.volume_claim_uids.emplace(entry, uid.text());
+  return out;
+}
+
+struct event_of {
+  workspace_event operator()(const workspace::guest_restart& x) const {
+    workspace_event out;
+    out.what = "guest-restart";
+    out.reason = to_string(x.reason);
+    out.previous = to_view(x.previous);
+    out.current = to_view(x.current);
+    return out;
+  }
+  workspace_event operator()(const workspace::cancellation_unconfirmed& x) const {
+    workspace_event out;
+    out.what = "cancellation-unconfirmed";
+    out.reason = to_string(x.guest);
+    out.agent = to_string(x.agent);
+    out.previous = to_view(x.previous);
+    out.current = to_view(x.current);
+    return out;
+  }
+  workspace_event operator()(const workspace::suspended_elsewhere& x) const {
+    workspace_event out;
+    out.what = "suspended-elsewhere";
+    out.previous = to_view(x.previous);
+    return out;
+  }
+};
+
+} // namespace
+
+workspace_event to_event(const workspace::event& x) {
+  auto out = std::visit(event_of{}, x);
+  out.text = workspace::to_string(x);
   return out;
 }
 

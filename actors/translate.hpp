@@ -12,10 +12,13 @@ namespace paddock {
 [[nodiscard]] problem to_problem(const workspace::failure& x);
 /// Of a check, and of a call that wrote nothing: who wrote before it failed says so.
 [[nodiscard]] problem to_problem(const egress::egress_error& x);
+/// A command whose cancellation is not confirmed says why its pod was not retired ([W] 6.5); any other problem is as it was.
+[[nodiscard]] problem kept(problem x, std::string_view reason);
 /// What the session holds, under the id.
 [[nodiscard]] workspace_view to_view(const workspace::id& which, const workspace::session& x);
 /// What the cluster says, with what a session on this node adds (`held.state` empty: no session).
 [[nodiscard]] workspace_view to_view(const workspace::summary& seen, const workspace_view& held);
+[[nodiscard]] workspace_event to_event(const workspace::event& x);
 [[nodiscard]] workspace::guest_job to_job(call_spec x);
 [[nodiscard]] call_end to_end(const workspace::job_end& x);
 [[nodiscard]] call_note to_note(const workspace::job_note& x);

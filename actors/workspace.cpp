@@ -45,7 +45,7 @@ caf::error too_many() {
 } // namespace
 
 workspace_state::workspace_state(workspace_actor::pointer self, actor_world& world, workspace::id which) :
-  self_(self), world_(world), which_(std::move(which)) {
+  self_(self), world_(world), which_(std::move(which)), events_(self, world) {
   if (world.policies != nullptr)
     policies_.emplace(self, world, which_);
 }
@@ -54,6 +54,7 @@ workspace_actor::behavior_type workspace_state::make_behavior() {
   report_crashes(self_, world_, "WORKSPACE " + which_.text());
   self_->set_down_handler([this](const caf::down_msg& x) {
     calls_.erase(x.source);
+    events_.down(x.source);
     if (policies_)
       policies_->down(x.source);
     if (watch_ && x.source == watch_.address()) {
@@ -75,6 +76,9 @@ workspace_actor::behavior_type workspace_state::make_behavior() {
     [this](atom::pin, pin_spec& what) { return pin(std::move(what)); },
     [this](atom::identity) { return identity(); },
     [this](atom::policy, policy_request& what, caf::timespan budget) { return policy(std::move(what), budget); },
+    [this](atom::refresh, caf::timespan budget) { return refresh(budget); },
+    [this](atom::events) { return events_.kept(); },
+    [this](atom::subscribe, const event_sink_actor& sink) { return events_.subscribe(sink); },
     [this](atom::stop) { stop(); },
     [this](atom::landed, std::uint64_t ticket, const landed& x) {
       if (policies_ && policies_->land(ticket, x))
@@ -83,13 +87,13 @@ workspace_actor::behavior_type workspace_state::make_behavior() {
         land_policy(*static_cast<const workspace_policies::outcome*>(x.value.get()));
       else if (under_way_ && ticket == ticket_)
         land(*static_cast<const verb_end*>(x.value.get()));
-      else if (auto found = asking_.find(ticket); found != asking_.end())
-        land_question(found->second, ticket, x);
+      else if (auto asked = asking_.find(ticket); asked != asking_.end())
+        land_question(asked->second, ticket, x);
+      else if (rereads_.contains(ticket))
+        land_reread(ticket, *static_cast<const found*>(x.value.get()));
     },
-    [this](atom::heard, std::uint64_t generation, std::string& boot) {
-      if (generation == generation_ && session_.at == workspace::state::running)
-        session_.boot = guest_boot_id{std::move(boot)};
-    },
+    [this](atom::heard, std::uint64_t generation, const std::string& boot, const std::string& pod) { hear(generation, boot, pod); },
+    [this](atom::moved, std::uint64_t generation, const call_actor& who, const std::string& pod) { move_call(generation, who, pod); },
     [this](atom::failed, std::uint64_t generation, const call_actor& who, std::string& operation, const landed& x) {
       explain(generation, who, std::move(operation), *static_cast<const workspace::failure*>(x.value.get()));
     },
@@ -187,6 +191,16 @@ caf::result<void> workspace_state::stamp(bool report) {
   return waiting;
 }
 
+caf::result<workspace_view> workspace_state::refresh(caf::timespan budget) {
+  if (stopping_)
+    return stopping();
+  if (queue_.size() >= most_waiting)
+    return too_many();
+  auto waiting = self_->make_response_promise<workspace_view>();
+  push({refresh_verb{waiting}, within(budget)});
+  return waiting;
+}
+
 void workspace_state::push(queued next) {
   queue_.push_back(std::move(next));
   pump();
@@ -232,22 +246,22 @@ std::optional<sandbox_uid> workspace_state::expected_by(const queued& x) {
 
 bool workspace_state::tells_state(const queued& x) {
   return !std::holds_alternative<policy_verb>(x.verb) && !std::holds_alternative<stamp_verb>(x.verb)
-         && !std::holds_alternative<reset_verb>(x.verb) && !expected_by(x);
+         && !std::holds_alternative<reset_verb>(x.verb) && !std::holds_alternative<refresh_verb>(x.verb) && !expected_by(x);
 }
 
 workspace::transitions_port::then<workspace::done> workspace_state::landing(workspace::ticket ticket) const {
   return [me = mail::weak<workspace_actor>{caf::actor_cast<workspace_actor>(self_)}, ticket](workspace::transition<workspace::done> x) {
-    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
+    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}, {}, std::move(x.events)});
     if (!x.answer)
       end->answer = tl::unexpected{std::move(x.answer.error())};
     me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
   };
 }
 
-void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
+void workspace_state::ask_port(queued& next, workspace::ticket ticket) {
   const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
   const auto opened = [me, ticket](workspace::transition<workspace::opened> x) {
-    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}});
+    auto end = std::make_shared<verb_end>(verb_end{std::move(x.after), std::optional<workspace::origin>{}, {}, {}, std::move(x.events)});
     if (x.answer)
       end->answer = x.answer->from;
     else
@@ -262,22 +276,16 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
       world_.transitions.open(ticket, which_, open->how, session_, next.until, opened);
   } else if (const auto* suspend = std::get_if<suspend_verb>(&next.verb)) {
     world_.transitions.suspend(ticket, which_, suspend->how, session_, next.until, done);
-  } else if (const auto* ask = std::get_if<ask_verb>(&next.verb)) {
+  } else if (auto* ask = std::get_if<ask_verb>(&next.verb)) {
     auto where = workspace::admit(which_, session_, operation_of(ask->what));
     if (!where) {
       me.tell(atom::landed_v, std::uint64_t{ticket},
               landed{std::make_shared<verb_end>(verb_end{session_, tl::unexpected{std::move(where.error())}, {}})});
       return;
     }
-    world_.guests.ask(ticket, std::move(*where), ask->what, next.until,
-                      [me, ticket, after = session_](workspace::result<workspace::reply> x) {
-                        auto end = std::make_shared<verb_end>(verb_end{after, std::optional<workspace::origin>{}, {}});
-                        if (x)
-                          end->said = std::move(*x);
-                        else
-                          end->answer = tl::unexpected{std::move(x.error())};
-                        me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
-                      });
+    ask_in_line(*ask, std::move(*where), next.until, ticket);
+  } else if (std::holds_alternative<refresh_verb>(next.verb)) {
+    world_.transitions.refresh(ticket, which_, session_, next.until, done);
   } else if (const auto* grant = std::get_if<policy_verb>(&next.verb)) {
     policies_->set(session_, grant->what, next.until, [me, ticket](workspace_policies::outcome x) {
       me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::make_shared<const workspace_policies::outcome>(std::move(x))});
@@ -303,12 +311,25 @@ void workspace_state::ask_port(const queued& next, workspace::ticket ticket) {
   }
 }
 
+void workspace_state::ask_in_line(ask_verb& ask, guest::endpoint where, deadline until, workspace::ticket ticket) {
+  ask.tried = pod_uid{where.token.reveal()};
+  const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
+  world_.guests.ask(ticket, std::move(where), ask.what, until, [me, ticket](workspace::result<workspace::reply> x) {
+    auto end = std::make_shared<verb_end>();
+    if (x)
+      end->said = std::move(*x);
+    else
+      end->answer = tl::unexpected{std::move(x.error())};
+    me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
+  });
+}
+
 void workspace_state::land(const verb_end& end) {
-  if (explain_in_line(end))
+  if (ask_again_in_line(end) || explain_in_line(end))
     return;
   auto done = std::move(*under_way_);
   under_way_.reset();
-  keep(done, end.after);
+  keep(done, end);
   tell_policies(done, end.answer.has_value());
   if (end.answer)
     answer_well(done, end);
@@ -338,8 +359,9 @@ void workspace_state::answer_parked(const queued& done, const verb_end& end) {
 bool workspace_state::explain_in_line(const verb_end& end) {
   auto* ask = std::get_if<ask_verb>(&under_way_->verb);
   if (ask == nullptr || end.answer || stopping_ || session_.at != workspace::state::running
-      || !workspace::worth_explaining(end.answer.error()) || std::exchange(ask->explaining, true))
+      || !workspace::worth_explaining(end.answer.error()) || ask->explaining)
     return false;
+  ask->explaining = generation_;
   ticket_ = world_.next_ticket();
   world_.transitions.explain(ticket_, which_, operation_of(ask->what), session_, end.answer.error(), within(std::chrono::seconds{10}),
                              landing(ticket_));
@@ -359,24 +381,35 @@ void workspace_state::refuse_without_guest(const queued& taking_up, const worksp
                 + "); the suspend goes on without a flush");
 }
 
-void workspace_state::keep(const queued& done, const workspace::session& after) {
-  if (const auto* ask = std::get_if<ask_verb>(&done.verb); ask != nullptr && (!ask->explaining || after.at == session_.at))
-    return; // a question changes no session, but what the cluster says of its failure may
+void workspace_state::keep(const queued& done, const verb_end& end) {
+  if (const auto* ask = std::get_if<ask_verb>(&done.verb)) {
+    // A question changes no session, but what the cluster says of its failure may.
+    if (ask->explaining)
+      take_over(*ask->explaining, end.after, end.events);
+    return;
+  }
   if (std::holds_alternative<reset_verb>(done.verb) || std::holds_alternative<stamp_verb>(done.verb)) {
     // Neither of them opens a session or ends one. What was never read stays so, and learns its epoch as anybody who starts.
     if (session_.at != workspace::state::unknown) {
-      session_.epoch = after.epoch;
-      session_.stamped = after.stamped;
+      session_.epoch = end.after.epoch;
+      session_.stamped = end.after.stamped;
     }
     return;
   }
   // Who looked for one Sandbox and got no hold of it has learnt nothing of what stands.
   const auto* looked = std::get_if<take_up_verb>(&done.verb);
-  const auto found = after.at != workspace::state::unknown && after.at != workspace::state::deleted;
-  if (looked != nullptr && looked->expect && !found && after.epoch == session_.epoch)
+  const auto stands = end.after.at != workspace::state::unknown && end.after.at != workspace::state::deleted;
+  if (looked != nullptr && looked->expect && !stands && end.after.epoch == session_.epoch)
     return;
-  session_ = after;
-  ++generation_;
+  auto after = end.after;
+  // What was heard of the same guest meanwhile is younger than what the verb knew.
+  if (after.at != session_.at || after.pod != session_.pod)
+    ++generation_;
+  else if (session_.boot)
+    after.boot = session_.boot;
+  session_ = std::move(after);
+  for (const auto& x : end.events)
+    raise(x);
 }
 
 void workspace_state::answer_well(queued& done, const verb_end& end) {
@@ -398,6 +431,8 @@ void workspace_state::answer_well(queued& done, const verb_end& end) {
     stamp->waiting.deliver();
   } else if (auto* ask = std::get_if<ask_verb>(&done.verb)) {
     ask->waiting.deliver(to_answer(end.said.value_or(workspace::reply{})));
+  } else if (auto* refresh = std::get_if<refresh_verb>(&done.verb)) {
+    refresh->waiting.deliver(view());
   }
 }
 
@@ -421,6 +456,8 @@ void workspace_state::answer(queued& done, const problem& why) {
     ask->waiting.deliver(to_error(why));
   } else if (auto* grant = std::get_if<policy_verb>(&done.verb)) {
     grant->waiting.deliver(to_error(why));
+  } else if (auto* refresh = std::get_if<refresh_verb>(&done.verb)) {
+    refresh->waiting.deliver(to_error(why));
   }
 }
 
@@ -488,9 +525,15 @@ void workspace_state::put_question(workspace::question what, deadline until, pro
     return;
   }
   const auto ticket = world_.next_ticket();
-  asking_.emplace(ticket, asking{waiting, generation_, operation_of(what), false});
+  auto operation = operation_of(what);
+  asking_.emplace(ticket, asking{waiting, generation_, std::move(operation), std::move(what), std::move(*where), until});
+  ask_guest(ticket);
+}
+
+void workspace_state::ask_guest(workspace::ticket ticket) {
+  const auto& one = asking_.at(ticket);
   const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
-  world_.guests.ask(ticket, std::move(*where), std::move(what), until, [me, ticket](workspace::result<workspace::reply> x) {
+  world_.guests.ask(ticket, one.where, one.what, one.until, [me, ticket](workspace::result<workspace::reply> x) {
     me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::make_shared<const workspace::result<workspace::reply>>(std::move(x))});
   });
 }
@@ -498,29 +541,34 @@ void workspace_state::put_question(workspace::question what, deadline until, pro
 void workspace_state::land_question(asking& one, workspace::ticket ticket, const landed& x) {
   if (one.explaining) {
     const auto& end = *static_cast<const workspace::transition<workspace::done>*>(x.value.get());
-    take_over(one.generation, end.after);
+    take_over(one.generation, end.after, end.events);
     if (!end.answer)
       one.waiting.deliver(to_error(to_problem(end.answer.error())));
   } else {
     const auto& said = *static_cast<const workspace::result<workspace::reply>*>(x.value.get());
-    if (said) {
+    if (said)
       one.waiting.deliver(to_answer(*said));
-    } else if (!stopping_ && one.generation == generation_ && session_.at == workspace::state::running
-               && workspace::worth_explaining(said.error())) {
-      one.explaining = true;
-      const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
-      world_.transitions.explain(ticket, which_, one.operation, session_, said.error(), within(std::chrono::seconds{10}),
-                                 [me, ticket](workspace::transition<workspace::done> end) {
-                                   me.tell(atom::landed_v, std::uint64_t{ticket},
-                                           landed{std::make_shared<const workspace::transition<workspace::done>>(std::move(end))});
-                                 });
+    else if (ask_again(one, ticket, said.error()) || explain_question(one, ticket, said.error()))
       return;
-    } else {
+    else
       one.waiting.deliver(to_error(to_problem(said.error())));
-    }
   }
   asking_.erase(ticket);
   quit_when_done();
+}
+
+bool workspace_state::explain_question(asking& one, workspace::ticket ticket, const workspace::failure& why) {
+  if (one.generation != generation_ || session_.at != workspace::state::running || stopping_ || session_ends()
+      || !workspace::worth_explaining(why))
+    return false;
+  one.explaining = true;
+  const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
+  world_.transitions.explain(ticket, which_, one.operation, session_, why, within(std::chrono::seconds{10}),
+                             [me, ticket](workspace::transition<workspace::done> end) {
+                               me.tell(atom::landed_v, std::uint64_t{ticket},
+                                       landed{std::make_shared<const workspace::transition<workspace::done>>(std::move(end))});
+                             });
+  return true;
 }
 
 caf::result<pinned_guest_actor> workspace_state::pin(pin_spec what) {
@@ -546,12 +594,19 @@ caf::result<landed> workspace_state::identity() {
 }
 
 void workspace_state::explain(std::uint64_t generation, const call_actor& who, std::string operation, const workspace::failure& why) {
-  if (generation != generation_ || session_.at != workspace::state::running) {
+  auto now = session_;
+  if (generation != generation_)
+    workspace::end_overtaken(now); // whoever it was that had the call, it is not the guest of this session
+  else if (session_ends())
+    now.at = workspace::state::suspending;
+  const auto* of_guest = std::get_if<guest::failure>(&why);
+  const auto unconfirmed = of_guest != nullptr && std::holds_alternative<guest::cancellation_unknown>(*of_guest);
+  if (now.at != workspace::state::running && !unconfirmed) {
     mail::tell(self_, who, atom::failed_v, to_problem(why));
     return;
   }
   const mail::weak<workspace_actor> me{caf::actor_cast<workspace_actor>(self_)};
-  world_.transitions.explain(world_.next_ticket(), which_, std::move(operation), session_, why, within(std::chrono::seconds{10}),
+  world_.transitions.explain(world_.next_ticket(), which_, std::move(operation), std::move(now), why, within(std::chrono::seconds{20}),
                              [me, generation, who](workspace::transition<workspace::done> x) {
                                me.tell(atom::explained_v, generation, who,
                                        landed{std::make_shared<const workspace::transition<workspace::done>>(std::move(x))});
@@ -559,17 +614,24 @@ void workspace_state::explain(std::uint64_t generation, const call_actor& who, s
 }
 
 void workspace_state::explained(std::uint64_t generation, const call_actor& who, const workspace::transition<workspace::done>& end) {
-  take_over(generation, end.after);
+  take_over(generation, end.after, end.events);
   if (!end.answer)
-    mail::tell(self_, who, atom::failed_v, to_problem(end.answer.error()));
+    mail::tell(self_, who, atom::failed_v, kept(to_problem(end.answer.error()), "workspace-kept"));
 }
 
-void workspace_state::take_over(std::uint64_t generation, const workspace::session& after) {
-  // A verb that is under way owns the session; its answer is newer than this one.
-  if (generation == generation_ && !under_way_ && after.at != session_.at) {
+void workspace_state::take_over(std::uint64_t generation, const workspace::session& after, const std::vector<workspace::event>& events) {
+  // A verb that is under way owns the session; its answer is newer than this one. A session that has been ended names no pod.
+  const auto taken = generation == generation_ && !verb_under_way() && after.at != session_.at && !after.pod;
+  if (taken) {
+    // The pod that goes is the one of now: another call may have found it after this look began.
+    const auto pod = session_.pod;
     session_ = after;
+    session_.retired_pod = pod;
     ++generation_;
   }
+  for (const auto& x : events)
+    if (taken || !std::holds_alternative<workspace::suspended_elsewhere>(x))
+      raise(x);
 }
 
 // -- the policy ---------------------------------------------------------------------
@@ -616,6 +678,11 @@ void workspace_state::tell_policies(const queued& done, bool well) {
   if (opens)
     policies_->session_began(well && session_.fence_proved);
   if (well && (opens || std::holds_alternative<take_up_verb>(done.verb)) && session_.at == workspace::state::running)
+    check_policies();
+}
+
+void workspace_state::check_policies() {
+  if (policies_)
     policies_->check(session_, within(std::chrono::seconds{30}));
 }
 
@@ -637,7 +704,7 @@ void workspace_state::watch(const watch_actor& by) {
 
 void workspace_state::show(k8s::sighting x) {
   sighting_ = std::move(x);
-  if (under_way_ && !std::holds_alternative<ask_verb>(under_way_->verb) && !std::holds_alternative<policy_verb>(under_way_->verb))
+  if (verb_under_way())
     world_.transitions.saw(ticket_, sighting_);
 }
 
@@ -659,6 +726,8 @@ void workspace_state::stop() {
       world_.transitions.cancel(ticket);
     else
       world_.guests.cancel(ticket);
+  for (const auto& [ticket, one] : rereads_)
+    world_.transitions.cancel(ticket);
   for (const auto& [address, call] : calls_)
     mail::tell(self_, call, atom::cancel_v);
   if (policies_)
@@ -669,6 +738,14 @@ void workspace_state::stop() {
 void workspace_state::quit_when_done() {
   if (stopping_ && !under_way_ && calls_.empty() && asking_.empty() && (!policies_ || policies_->idle()))
     self_->quit();
+}
+
+bool workspace_state::verb_under_way() const {
+  return under_way_ && !std::holds_alternative<ask_verb>(under_way_->verb) && !std::holds_alternative<policy_verb>(under_way_->verb);
+}
+
+bool workspace_state::session_ends() const {
+  return under_way_ && (std::holds_alternative<suspend_verb>(under_way_->verb) || std::holds_alternative<remove_verb>(under_way_->verb));
 }
 
 deadline workspace_state::within(caf::timespan budget) const {

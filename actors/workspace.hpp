@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/call.hpp"
+#include "actors/event_log.hpp"
 #include "actors/mail.hpp"
 #include "actors/workspace_policies.hpp"
 #include "actors/world.hpp"
@@ -60,7 +61,12 @@ private:
   struct ask_verb {
     workspace::question what;
     promise<guest_answer> waiting;
-    bool explaining = false; // the guest has failed it, and the cluster is asked why
+    pod_uid tried{};                           // whose guest was asked
+    bool moved = false;                        // this is the second attempt, in another pod
+    std::optional<std::uint64_t> explaining{}; // the guest has failed it, and the cluster is asked why: of this generation
+  };
+  struct refresh_verb {
+    promise<workspace_view> waiting;
   };
   /// A grant: it is in line, and changes no session.
   struct policy_verb {
@@ -68,7 +74,7 @@ private:
     promise<policy_view> waiting;
   };
   struct queued {
-    std::variant<open_verb, suspend_verb, remove_verb, reset_verb, stamp_verb, take_up_verb, ask_verb, policy_verb> verb;
+    std::variant<open_verb, suspend_verb, remove_verb, reset_verb, stamp_verb, take_up_verb, ask_verb, refresh_verb, policy_verb> verb;
     deadline until;
     bool taken_up = false; // the cluster was asked for its sake
   };
@@ -76,8 +82,9 @@ private:
   struct verb_end {
     workspace::session after;
     workspace::result<std::optional<workspace::origin>> answer;
-    std::optional<workspace::reply> said;      // of an `ask_verb`
+    std::optional<workspace::reply> said{};    // of an `ask_verb`
     std::optional<workspace::stamped> stamp{}; // of a `stamp_verb`
+    std::vector<workspace::event> events{};
   };
 
   caf::result<opened_view> open(open_spec what, bool resume, caf::timespan budget);
@@ -85,6 +92,7 @@ private:
   caf::result<void> remove(remove_spec what, caf::timespan budget);
   caf::result<workspace_view> reset_epoch(reset_spec what, caf::timespan budget);
   caf::result<void> stamp(bool report);
+  caf::result<workspace_view> refresh(caf::timespan budget);
   void push(queued next);
   void pump();
   /// Asks the guest for something before anything else.
@@ -96,12 +104,15 @@ private:
   /// Tells what stands, also where it fails.
   [[nodiscard]] static bool tells_state(const queued& x);
   workspace::transitions_port::then<workspace::done> landing(workspace::ticket ticket) const;
-  void ask_port(const queued& next, workspace::ticket ticket);
+  void ask_port(queued& next, workspace::ticket ticket);
+  void ask_in_line(ask_verb& ask, guest::endpoint where, deadline until, workspace::ticket ticket);
   void land(const verb_end& end);
+  /// True: a question in line that ran nothing is asked once more where its guest is now.
+  bool ask_again_in_line(const verb_end& end);
   /// True: the cluster is being asked what the failure of a question in line means.
   bool explain_in_line(const verb_end& end);
   void refuse_without_guest(const queued& taking_up, const workspace::failure& why);
-  void keep(const queued& done, const workspace::session& after);
+  void keep(const queued& done, const verb_end& end);
   void answer_parked(const queued& done, const verb_end& end);
   void answer(queued& done, const problem& why);
   void answer_well(queued& done, const verb_end& end);
@@ -119,6 +130,10 @@ private:
     promise<guest_answer> waiting;
     std::uint64_t generation = 0;
     std::string operation;
+    workspace::question what;
+    guest::endpoint where;
+    deadline until;
+    bool moved = false; // this is the second attempt, in another pod
     bool explaining = false;
   };
 
@@ -130,10 +145,34 @@ private:
   void once_known(parked one);
   void admit(call_spec what, sink_actor sink, deadline until, promise<call_actor> waiting);
   void put_question(workspace::question what, deadline until, promise<guest_answer> waiting);
+  void ask_guest(workspace::ticket ticket);
   void land_question(asking& one, workspace::ticket ticket, const landed& x);
+  /// A question that ran nothing is asked once more where its guest is now. False: it has ended.
+  bool ask_again(asking& one, workspace::ticket ticket, const workspace::failure& why);
+  /// False: there is nothing to explain.
+  bool explain_question(asking& one, workspace::ticket ticket, const workspace::failure& why);
   void explain(std::uint64_t generation, const call_actor& who, std::string operation, const workspace::failure& why);
   void explained(std::uint64_t generation, const call_actor& who, const workspace::transition<workspace::done>& end);
-  void take_over(std::uint64_t generation, const workspace::session& after);
+  /// Takes what the cluster said of a failed call of this generation.
+  void take_over(std::uint64_t generation, const workspace::session& after, const std::vector<workspace::event>& events);
+
+  // -- which guest: workspace_rebind.cpp ------------------------------------------
+
+  using found = workspace::result<std::optional<workspace::found_pod>>;
+  using elsewhere = std::function<void(const found&)>;
+  /// A look at which pod is there now, and who waits for it.
+  struct rereading {
+    std::uint64_t generation = 0;
+    std::vector<elsewhere> waiting;
+  };
+
+  void raise(const workspace::event& x);
+  void hear(std::uint64_t generation, const std::string& boot, const std::string& pod);
+  /// Where else than in `tried` a call of this generation may run that has run nothing there. All who ask at once share one look.
+  void find_elsewhere(std::uint64_t generation, const pod_uid& tried, elsewhere then);
+  void land_reread(workspace::ticket ticket, const found& x);
+  void move_call(std::uint64_t generation, const call_actor& who, const std::string& tried);
+  [[nodiscard]] static bool may_run_elsewhere(const workspace::failure& why, const guest::endpoint& where);
 
   // -- the policy ---------------------------------------------------------------
 
@@ -141,6 +180,8 @@ private:
   void land_policy(const workspace_policies::outcome& x);
   /// What the policies are told of a verb that has ended.
   void tell_policies(const queued& done, bool well);
+  /// The session has a new pod.
+  void check_policies();
   /// Whether a verb in line or under way is to tell what stands.
   [[nodiscard]] bool learns_the_state() const;
 
@@ -153,6 +194,10 @@ private:
 
   void stop();
   void quit_when_done();
+  /// One that may change the session: a question in line and a grant do not.
+  [[nodiscard]] bool verb_under_way() const;
+  /// A verb is under way that ends the session.
+  [[nodiscard]] bool session_ends() const;
   [[nodiscard]] deadline within(caf::timespan budget) const;
   [[nodiscard]] workspace_view view() const;
 
@@ -166,6 +211,8 @@ private:
   workspace::ticket ticket_ = 0; // of the verb under way
   std::vector<parked> parked_;
   std::map<workspace::ticket, asking> asking_;
+  std::map<workspace::ticket, rereading> rereads_;
+  event_log events_;
   std::map<caf::actor_addr, call_actor> calls_; // kept alive by this: a client may drop its handle
   watch_actor watch_;                           // null: none is alive
   k8s::sighting sighting_;

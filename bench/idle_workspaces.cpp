@@ -62,6 +62,13 @@ public:
   void stamp(workspace::ticket, workspace::id, workspace::session before, deadline, then<workspace::stamped> to) override {
     to({std::move(before), workspace::stamped{}});
   }
+  void refresh(workspace::ticket, workspace::id, workspace::session before, deadline, then<workspace::done> to) override {
+    to({std::move(before), workspace::done{}});
+  }
+  void reread(workspace::ticket, workspace::id, workspace::session, deadline,
+              std::function<void(workspace::result<std::optional<workspace::found_pod>>)> to) override {
+    to(std::optional<workspace::found_pod>{});
+  }
   void explain(workspace::ticket, workspace::id, std::string, workspace::session before, workspace::failure, deadline,
                then<workspace::done> to) override {
     to({std::move(before), workspace::done{}});
@@ -92,6 +99,8 @@ public:
   void input(workspace::ticket, std::vector<std::byte>, bool) override {
   }
   void steer(workspace::ticket, workspace::steering) override {
+  }
+  void move(workspace::ticket, std::optional<guest::endpoint>) override {
   }
   void cancel(workspace::ticket) override {
   }

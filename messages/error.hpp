@@ -11,7 +11,8 @@ namespace paddock {
 /// is `OutcomeUnknown`: whether the request was carried out is not known.
 [[nodiscard]] problem to_problem(const caf::error& x);
 
-/// A problem of this layer: reasons `IllegalId`, `NodeStopping`, `TooManyWaiting`, `Cancelled`, `OutOfTime`, `SessionOver`, `OwnerGone`.
+/// A problem of this layer: reasons `IllegalId`, `NodeStopping`, `TooManyWaiting`, `Cancelled`, `OutOfTime`, `SessionOver`, `OwnerGone`,
+/// `EventsDropped`, `EventsEnded`.
 [[nodiscard]] problem make_problem(verdict how, std::string reason, std::string message);
 
 /// Registers every message type; once, before the first actor system.

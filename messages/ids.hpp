@@ -116,6 +116,15 @@ CAF_ADD_TYPE_ID(paddock, (paddock::policy_view))
 
 CAF_ADD_ATOM(paddock, paddock::atom, policy)
 
+CAF_ADD_TYPE_ID(paddock, (paddock::identity_view))
+CAF_ADD_TYPE_ID(paddock, (paddock::workspace_event))
+CAF_ADD_TYPE_ID(paddock, (std::vector<paddock::workspace_event>))
+
+CAF_ADD_ATOM(paddock, paddock::atom, refused)
+CAF_ADD_ATOM(paddock, paddock::atom, refresh)
+CAF_ADD_ATOM(paddock, paddock::atom, events)
+CAF_ADD_ATOM(paddock, paddock::atom, subscribe)
+
 CAF_END_TYPE_ID_BLOCK(paddock)
 
 CAF_ERROR_CODE_ENUM(paddock::verdict)

@@ -36,13 +36,19 @@ using call_actor = caf::typed_actor<
   // INTERNAL: the guest sent output; wants input; said something; has ended the call.
   caf::result<void>(atom::output, std::uint8_t, bytes), caf::result<void>(atom::wanted, std::uint64_t),
   caf::result<void>(atom::noted, call_note), caf::result<void>(atom::landed, landed),
-  // INTERNAL: the WORKSPACE has explained a failure; this is what the sink is told.
-  caf::result<void>(atom::failed, problem)>;
+  // INTERNAL: the owner has explained a failure; this is what the sink is told.
+  caf::result<void>(atom::failed, problem),
+  // INTERNAL: the guest refused the call, or was not reached, and nothing ran.
+  caf::result<void>(atom::refused),
+  // INTERNAL: the owner has looked where else the call might go (`workspace::result<std::optional<workspace::found_pod>>`).
+  caf::result<void>(atom::moved, landed)>;
 
 /// Who admitted a CALL and explains its failure. INTERNAL, never in another process.
 using call_owner_actor = caf::typed_actor<
-  // A CALL of this session generation heard this boot id.
-  caf::result<void>(atom::heard, std::uint64_t, std::string),
+  // A CALL of this session generation heard this boot id, from the guest of this pod.
+  caf::result<void>(atom::heard, std::uint64_t, std::string, std::string),
+  // A CALL of this session generation was refused by the guest of this pod, or did not reach it, and nothing ran. It asks for another.
+  caf::result<void>(atom::moved, std::uint64_t, call_actor, std::string),
   // A CALL of this session generation failed and asks what to tell its sink.
   caf::result<void>(atom::failed, std::uint64_t, call_actor, std::string, landed)>;
 
@@ -59,9 +65,23 @@ using pinned_guest_actor = caf::typed_actor<
   caf::result<guest_answer>(atom::ask, guest_question, caf::timespan),
   // INTERNAL: the guest was asked whether it can be pinned; a question has been answered.
   caf::result<void>(atom::landed, std::uint64_t, landed),
-  // INTERNAL: what a CALL of this view tells its owner.
-  caf::result<void>(atom::heard, std::uint64_t, std::string),
+  // INTERNAL: what a CALL of this view tells its owner. It is never moved.
+  caf::result<void>(atom::heard, std::uint64_t, std::string, std::string),
+  caf::result<void>(atom::moved, std::uint64_t, call_actor, std::string),
   caf::result<void>(atom::failed, std::uint64_t, call_actor, std::string, landed)>;
+
+/// Who listens to a WORKSPACE; maybe in another process.
+using event_sink_actor = caf::typed_actor<
+  // The next event. While the WORKSPACE lives the one after it is told only once this one is answered.
+  caf::result<void>(atom::noted, workspace_event),
+  // Nothing follows: `EventsDropped`, because too many waited for this sink, or `EventsEnded`, because the WORKSPACE has ended.
+  caf::result<void>(atom::failed, problem)>;
+
+/// The SUBSCRIPTION: what one sink has still to be told. It ends with its sink and with its WORKSPACE, and when more waits than it keeps.
+/// INTERNAL, never in another process.
+using subscription_actor = caf::typed_actor<
+  // The WORKSPACE tells an event.
+  caf::result<void>(atom::noted, workspace_event)>;
 
 /// Who is told what a WATCH shows of one name. INTERNAL, never in another process.
 using watcher_actor = caf::typed_actor<
@@ -111,6 +131,7 @@ CAF_ADD_TYPE_ID(paddock_handles, (paddock::watcher_actor))
 CAF_ADD_TYPE_ID(paddock_handles, (paddock::watch_actor))
 CAF_ADD_TYPE_ID(paddock_handles, (paddock::fence_actor))
 CAF_ADD_TYPE_ID(paddock_handles, (paddock::stamper_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::event_sink_actor))
 
 CAF_END_TYPE_ID_BLOCK(paddock_handles)
 
@@ -194,9 +215,15 @@ using workspace_actor = caf::typed_actor<
   caf::result<void>(atom::stop),
   // INTERNAL: the verb under way, or a question, has ended.
   caf::result<void>(atom::landed, std::uint64_t, landed),
-  // INTERNAL: a CALL of this session generation heard this boot id.
-  caf::result<void>(atom::heard, std::uint64_t, std::string),
-  // INTERNAL: a CALL of this session generation failed and asks what to tell its sink.
+  // Looks whether somebody else has suspended it; in line with the verbs. One read, or none where nothing runs here.
+  caf::result<workspace_view>(atom::refresh, caf::timespan),
+  // The latest of what it told of itself since it was started, oldest first.
+  caf::result<std::vector<workspace_event>>(atom::events),
+  // As `events`, and tells the sink all that follows. A sink that falls behind is dropped, and told so.
+  caf::result<std::vector<workspace_event>>(atom::subscribe, event_sink_actor),
+  // INTERNAL: what a CALL tells its owner.
+  caf::result<void>(atom::heard, std::uint64_t, std::string, std::string),
+  caf::result<void>(atom::moved, std::uint64_t, call_actor, std::string),
   caf::result<void>(atom::failed, std::uint64_t, call_actor, std::string, landed),
   // INTERNAL: the cluster was looked at after a failed call.
   caf::result<void>(atom::explained, std::uint64_t, call_actor, landed),
@@ -218,6 +245,10 @@ using shard_actor = caf::typed_actor<caf::result<opened_view>(atom::open, std::s
                                      caf::result<guest_answer>(atom::ask, std::string, guest_question, caf::timespan),
                                      caf::result<pinned_guest_actor>(atom::pin, std::string, pin_spec),
                                      caf::result<policy_view>(atom::policy, std::string, policy_request, caf::timespan),
+                                     caf::result<workspace_view>(atom::refresh, std::string, caf::timespan),
+                                     // None where no WORKSPACE is alive; starts none.
+                                     caf::result<std::vector<workspace_event>>(atom::events, std::string),
+                                     caf::result<std::vector<workspace_event>>(atom::subscribe, std::string, event_sink_actor),
                                      // How many WORKSPACEs are alive.
                                      caf::result<std::uint64_t>(atom::count), caf::result<void>(atom::stop),
                                      // INTERNAL: the Sandbox of this id carries no epoch of this host; its WORKSPACE is to stamp it,
@@ -244,6 +275,10 @@ using node_actor =
                    // The handle of a view of the guest named; any process may hold it.
                    caf::result<pinned_guest_actor>(atom::pin, std::string, pin_spec),
                    caf::result<policy_view>(atom::policy, std::string, policy_request, caf::timespan),
+                   caf::result<workspace_view>(atom::refresh, std::string, caf::timespan),
+                   // Of one workspace as this node has seen it; wakes nothing, asks the cluster nothing.
+                   caf::result<std::vector<workspace_event>>(atom::events, std::string),
+                   caf::result<std::vector<workspace_event>>(atom::subscribe, std::string, event_sink_actor),
                    // Refuses new work and ends when every WORKSPACE has ended. Taken from this process only.
                    caf::result<void>(atom::stop),
                    // INTERNAL: the WATCH shows a Sandbox of this name without an epoch of this host (`stamper_actor`).

@@ -297,6 +297,28 @@ struct policy_event {
   std::string text;   // for people
 };
 
+// -- events ---------------------------------------------------------------------------------------
+
+/// Who is behind a workspace ([W] 6.1). An empty field is one that nobody knows, or that there is none of.
+struct identity_view {
+  std::string sandbox_uid;
+  std::string pod_uid;
+  std::string guest_boot_id;
+  std::map<std::string, std::string> volume_claim_uids;
+};
+
+/// What a WORKSPACE tells of itself.
+struct workspace_event {
+  std::uint64_t number = 0; // from 1 at each start of the WORKSPACE
+  std::string at;           // by the node's clock
+  std::string what;         // guest-restart, cancellation-unconfirmed or suspended-elsewhere
+  std::string reason;       // guest-restart: pod-replaced or container-restarted; cancellation-unconfirmed: what is known of the guest
+  std::string agent;        // cancellation-unconfirmed: ok, retiring or unreachable
+  identity_view previous;   // who was there
+  identity_view current;    // who is; empty where nobody is
+  std::string text;         // for people; names no pod
+};
+
 /// How a call ended that was carried out. A file call fills in only `size`, a terminal how its program ended.
 struct call_end {
   std::int32_t exit_code = 0; // -1 when a signal ended the command
@@ -532,6 +554,19 @@ bool inspect(Inspector& f, policy_view& x) {
 template <class Inspector>
 bool inspect(Inspector& f, policy_event& x) {
   return f.object(x).fields(f.field("what", x.what), f.field("policy", x.policy), f.field("text", x.text));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, identity_view& x) {
+  return f.object(x).fields(f.field("sandbox_uid", x.sandbox_uid), f.field("pod_uid", x.pod_uid), f.field("guest_boot_id", x.guest_boot_id),
+                            f.field("volume_claim_uids", x.volume_claim_uids));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, workspace_event& x) {
+  return f.object(x).fields(f.field("number", x.number), f.field("at", x.at), f.field("what", x.what), f.field("reason", x.reason),
+                            f.field("agent", x.agent), f.field("previous", x.previous), f.field("current", x.current),
+                            f.field("text", x.text));
 }
 
 template <class Inspector>

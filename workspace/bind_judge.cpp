@@ -45,6 +45,11 @@ constexpr const char* no_uid = "could not read a pod uid";
 
 } // namespace
 
+ready_sandbox read_for_bind(const json& object) {
+  auto seen = k8s::read_sandbox(object);
+  return {seen.uid, seen.service_fqdn, seen.pod_ips, seen.selector, claim_names(seen.volume_claim_templates)};
+}
+
 result<readiness> judge_readiness(const json& object, const id& which, const std::string& operation,
                                   const std::optional<sandbox_uid>& expected) {
   auto seen = k8s::read_sandbox(object);
@@ -58,7 +63,7 @@ result<readiness> judge_readiness(const json& object, const id& which, const std
                                || condition_says(object, "Finished", "status", "True")}};
   if (!seen.name)
     return tl::unexpected{failure{no_pod{which.sandbox_name(), "the Ready object has no name"}}};
-  return readiness{ready_sandbox{seen.uid, seen.service_fqdn, seen.pod_ips, seen.selector, claim_names(seen.volume_claim_templates)}};
+  return readiness{read_for_bind(object)};
 }
 
 std::chrono::milliseconds pause_between_reads(watching how_far, std::chrono::milliseconds left, const settings& how) {

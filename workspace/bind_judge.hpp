@@ -30,6 +30,9 @@ struct ready_sandbox {
   std::vector<std::string> claims; // entry names of volumeClaimTemplates
 };
 
+/// What a bind takes from a Sandbox, whatever its conditions say.
+[[nodiscard]] ready_sandbox read_for_bind(const nlohmann::json& sandbox);
+
 using readiness = std::variant<not_ready, ready_sandbox>;
 
 /// Weighs one readiness read, in this order: another uid than `expected` is `replaced` (a read without a uid included, once

@@ -71,6 +71,9 @@ struct kind_judge {
   kind operator()(const pin_refused&) const {
     return kind::overtaken;
   }
+  kind operator()(const guest_gone&) const {
+    return kind::unknown;
+  }
   kind operator()(const write_unknown&) const {
     return kind::unknown;
   }
@@ -192,6 +195,9 @@ struct namer {
   std::string operator()(const pin_refused&) const {
     return "GuestPinRefused";
   }
+  std::string operator()(const guest_gone&) const {
+    return "WorkspaceGuestGone";
+  }
   std::string operator()(const write_unknown&) const {
     return "OutcomeUnknown";
   }
@@ -272,6 +278,10 @@ struct teller {
   std::string operator()(const pin_refused& x) const {
     return "workspace " + x.workspace + " is not the pinned guest any more: " + x.reason + (x.field ? " (" + *x.field + ")" : "")
            + "; nothing ran";
+  }
+  std::string operator()(const guest_gone& x) const {
+    return "the guest that had the command of workspace " + x.workspace + " is gone (" + std::string{workspace::to_string(x.guest)}
+           + "), and how far the command came is not known: " + guest::to_string(x.cause);
   }
   std::string operator()(const write_unknown& x) const {
     return x.operation + ": a write was sent and its outcome is unknown: " + k8s::to_string(x.why);
@@ -382,7 +392,10 @@ struct fields {
     return got;
   }
   json operator()(const suspended& x) const {
-    return {{"operation", x.operation}, {"workspaceId", x.workspace}, {"sandboxName", x.sandbox_name}, {"noticedBy", x.noticed_by}};
+    auto got = json{{"operation", x.operation}, {"workspaceId", x.workspace}, {"sandboxName", x.sandbox_name}, {"noticedBy", x.noticed_by}};
+    if (x.cause)
+      got["cause"] = guest::reason_of(*x.cause);
+    return got;
   }
   json operator()(const suspend_timeout& x) const {
     return {{"workspaceId", x.workspace}, {"sandboxName", x.sandbox_name}, {"timeoutMs", x.bound.count()}};
@@ -434,6 +447,19 @@ struct fields {
     put(got, "field", x.field);
     if (x.fresh)
       got["freshGuestBootId"] = x.fresh->text();
+    return got;
+  }
+  json operator()(const guest_gone& x) const {
+    auto got = std::visit(guest_fields{}, x.cause);
+    got.update({{"operation", x.operation},
+                {"workspaceId", x.workspace},
+                {"sandboxName", x.sandbox_name},
+                {"evidence", workspace::to_string(x.guest)},
+                {"cause", guest::reason_of(x.cause)}});
+    if (x.previous.boot)
+      got["previousGuestBootId"] = x.previous.boot->text();
+    if (x.current.boot)
+      got["currentGuestBootId"] = x.current.boot->text();
     return got;
   }
   json operator()(const write_unknown& x) const {
@@ -500,6 +526,7 @@ std::vector<std::string> all_reasons() {
     "OutcomeUnknown",
     "PinIncomplete",
     "GuestPinRefused",
+    "WorkspaceGuestGone",
     // Of egress.
     "UnenforceableEgressPolicy",
     "EgressPolicyConfig",

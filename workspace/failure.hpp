@@ -4,6 +4,7 @@
 #include "guest/failure.hpp"
 #include "k8s/failure.hpp"
 #include "k8s/uids.hpp"
+#include "workspace/evidence.hpp"
 #include "workspace/id.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -52,7 +53,8 @@ struct suspended {
   std::string operation;
   std::string workspace;
   std::string sandbox_name;
-  std::string noticed_by; // admission or transport
+  std::string noticed_by;                   // admission or transport
+  std::optional<guest::failure> cause = {}; // of `transport`: what the call itself failed of
 };
 
 /// The suspend patch landed; the pod was not seen gone in time.
@@ -147,6 +149,18 @@ struct egress_refused {
   egress::egress_error why; // no failure of a request: that is one here, too
 };
 
+/// The command may have run, and its cancellation is not confirmed; the guest that had it is gone for sure ([W] 6.5). The pod
+/// is kept.
+struct guest_gone {
+  std::string operation;
+  std::string workspace;
+  std::string sandbox_name;
+  evidence guest = evidence::unknown; // pod-gone, pod-replaced or container-restarted
+  identity previous;
+  identity current;
+  guest::failure cause;
+};
+
 /// A start failed after its wake-up or POST: the object may be running ([W] P13, case 296). `clean_up` says what became of
 /// the attempt to suspend it: none, done, failed.
 struct start_failed;
@@ -154,7 +168,7 @@ struct start_failed;
 using failure =
   std::variant<illegal_argument, illegal_id, disk_refused, template_unusable, mismatch, suspended, suspend_timeout, precondition, replaced,
                identity_mismatch, destroyed, readiness_timeout, no_pod, ambiguous_pod, privilege_refused, write_unknown, pin_incomplete,
-               pin_refused, egress_refused, std::shared_ptr<const start_failed>, k8s::failure, guest::failure>;
+               pin_refused, egress_refused, guest_gone, std::shared_ptr<const start_failed>, k8s::failure, guest::failure>;
 
 struct start_failed {
   std::string clean_up;

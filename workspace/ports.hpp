@@ -4,6 +4,7 @@
 #include "guest/calls.hpp"
 #include "guest/command.hpp"
 #include "k8s/sighting.hpp"
+#include "workspace/events.hpp"
 #include "workspace/failure.hpp"
 #include "workspace/session.hpp"
 
@@ -51,11 +52,15 @@ struct epoch_reset {
   sandbox_uid sandbox;
 };
 
-/// How a verb ended: the session after it, which holds in every case, and the answer.
+/// How long a `reread` may take.
+inline constexpr std::chrono::milliseconds reread_bound{10'000};
+
+/// How a verb ended: the session after it, which holds in every case, the answer, and what became known on the way.
 template <class T>
 struct transition {
   session after;
   result<T> answer;
+  std::vector<event> events = {};
 };
 
 /// What this verb found or did: `adopted_running` also where the session was bound before. `session::from` says how the
@@ -98,8 +103,15 @@ public:
   /// Writes the holder epoch, and nothing else, where the Sandbox carries none or a lower one: of a session that had written one, or of an
   /// owner of a shard. Wakes and binds nothing ([W] P11, P12).
   virtual void stamp(ticket name, id which, session before, deadline until, then<stamped> to) = 0;
+  /// Whether somebody else has suspended it ([W] 3.8). One read, of a session that runs or whose state is unknown; never wakes, writes or
+  /// stamps anything. A read that fails changes nothing.
+  virtual void refresh(ticket name, id which, session before, deadline until, then<done> to) = 0;
+  /// Which pod is behind a running session now ([W] 6.3, P2, P12), after a call was proven to have run nothing. Reads only. Nothing: it
+  /// is the same one, or nobody can tell. A failure goes to the caller of the call: the workspace is somebody else's.
+  virtual void reread(ticket name, id which, session now, deadline until, std::function<void(result<std::optional<found_pod>>)> to) = 0;
   /// After a call on a running session failed: whether somebody else suspended or replaced it ([W] 3.8, 3.12). The answer
-  /// is the failure that the caller gets: `original` or the one that explains it.
+  /// is the failure that the caller gets: `original` or the one that explains it. Of a cancellation that is not confirmed it tells what
+  /// is known of the guest ([W] 6.5), also where the session does not run.
   virtual void explain(ticket name, id which, std::string operation, session before, failure original, deadline until, then<done> to) = 0;
   /// Withdraws one verb. It still answers, after what must be cleaned up.
   virtual void cancel(ticket name) = 0;
@@ -177,6 +189,9 @@ struct job_end {
 
 /// What a running call tells its asker, on any thread, in order; `end` comes exactly once and last.
 struct call_events {
+  /// Nothing of the call ran, by this failure, and another pod might take it. The call waits for `guest_port::move`, and says
+  /// this once at most. Empty: the call ends with the failure.
+  std::function<void(guest::failure)> refused = {};
   std::function<void(guest::stream, std::vector<std::byte>)> output; // at most 64 KiB, and never more than was granted
   std::function<void(std::size_t)> wants_input;                      // so many bytes may be given now
   std::function<void(job_note)> noted;
@@ -226,6 +241,8 @@ public:
   /// A piece of input; `last` ends it. More than was wanted is a bug of the asker and ends the call.
   virtual void input(ticket name, std::vector<std::byte> piece, bool last) = 0;
   virtual void steer(ticket name, steering how) = 0;
+  /// Tells a call that was `refused` where it is tried once more; without a place it ends as it was refused.
+  virtual void move(ticket name, std::optional<guest::endpoint> to) = 0;
   /// Withdraws a call: a command is cancelled in the guest, and `end` says what is known of it; what was only attached is left.
   /// For a write whose input is not complete nothing is written. A question that is withdrawn is still answered.
   virtual void cancel(ticket name) = 0;

@@ -36,6 +36,7 @@ struct arguments {
   bool with_quiesce = false;
   bool delete_disk = false;
   bool yes = false;
+  bool follow = false;
   // -- of the guest verbs -------
   std::string pin; // a file
   bool with_input = false;

@@ -4,6 +4,7 @@
 #include "apps/paddock/audit_verbs.hpp"
 #include "apps/paddock/client.hpp"
 #include "apps/paddock/completion.hpp"
+#include "apps/paddock/event_verbs.hpp"
 #include "apps/paddock/exit_code.hpp"
 #include "apps/paddock/file_verbs.hpp"
 #include "apps/paddock/guest_commands.hpp"
@@ -191,6 +192,17 @@ int get(client& by, const arguments& args, bool identity) {
   return 0;
 }
 
+int refresh(client& by, const arguments& args) {
+  const auto got = by.ask<workspace_view>(effect::reads, atom::refresh_v, args.id, by.budget());
+  if (!got)
+    return refuse(args, got.error());
+  if (args.how() == format::table)
+    std::cout << got->state << '\n';
+  else
+    print(std::cout, args.how(), *got);
+  return 0;
+}
+
 int list(client& by, const arguments& args, const std::string& place) {
   const auto got = by.ask<std::vector<workspace_view>>(effect::reads, atom::list_v, by.budget());
   if (!got)
@@ -252,6 +264,9 @@ int main(int argc, char** argv) {
   auto* list_verb = app.add_subcommand("ls", "List the workspaces; wakes nothing");
   auto* get_verb = with_id(app.add_subcommand("get", "Show a workspace; wakes nothing"));
   auto* identity_verb = with_id(app.add_subcommand("identity", "Show which Sandbox, pod, guest and disks it is"));
+  auto* events_verb =
+    with_id(app.add_subcommand("events", "Show what this node has seen of it lately: guest restarts and what else was not asked for here"));
+  events_verb->add_flag("-f,--follow", args.follow, "Go on showing what it sees, as long as --timeout says, else until interrupted");
   const auto verbs = add_guest_verbs(app, args, true);
   auto* cat_verb = app.add_subcommand("cat", "Print a file: paddock cat ID:PATH");
   cat_verb->add_option("ID:PATH", args.source)->required();
@@ -271,6 +286,7 @@ int main(int argc, char** argv) {
   suspend_verb->add_option("--grace", args.grace, "With --quiesce: from SIGTERM to SIGKILL (default: the guest's)");
   suspend_verb->add_flag("--by-id", args.by_id, "Ask the cluster alone: no guest is dialled, so nothing is flushed");
   suspend_verb->add_option("--expect-uid", args.expect_uid, "Suspend only the Sandbox with this uid");
+  auto* refresh_verb = with_id(app.add_subcommand("refresh", "Look whether it was suspended elsewhere; prints its state on this node"));
   auto* resume_verb = with_id(app.add_subcommand("resume", "Wake it on a new pod with the same disk"));
   resume_verb->add_flag("--refresh-template", args.refresh_template, "Take the template's present pod");
   auto* remove_verb = with_id(app.add_subcommand("rm", "Delete a workspace with its disk"));
@@ -364,6 +380,10 @@ int main(int argc, char** argv) {
     code = get(by, args, false);
   else if (identity_verb->parsed())
     code = get(by, args, true);
+  else if (events_verb->parsed())
+    code = show_events(by, args);
+  else if (refresh_verb->parsed())
+    code = refresh(by, args);
   else if (verbs.parsed())
     code = run_of_node(verbs, by, args);
   else if (cat_verb->parsed())

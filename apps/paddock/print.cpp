@@ -56,7 +56,11 @@ json to_json(const workspace_view& x) {
   return out;
 }
 
-json identity_json(const workspace_view& x) {
+namespace {
+
+/// Of a `workspace_view`, and of an `identity_view`.
+template <class T>
+json uids_of(const T& x) {
   auto out = json::object();
   if (!x.sandbox_uid.empty())
     out["sandboxUid"] = x.sandbox_uid;
@@ -66,6 +70,12 @@ json identity_json(const workspace_view& x) {
     out["guestBootId"] = x.guest_boot_id;
   out["volumeClaimUids"] = x.volume_claim_uids;
   return out;
+}
+
+} // namespace
+
+json identity_json(const workspace_view& x) {
+  return uids_of(x);
 }
 
 json to_json(const policy_view& x) {
@@ -133,6 +143,37 @@ void print_identity(std::ostream& out, format how, const workspace_view& x) {
   for (const auto& [entry, uid] : x.volume_claim_uids)
     rows.push_back({"disk " + entry, uid});
   print_table(out, rows);
+}
+
+json to_json(const workspace_event& x) {
+  auto out = json{{"number", x.number}, {"at", x.at}, {"event", x.what}, {"previous", uids_of(x.previous)}, {"current", uids_of(x.current)},
+                  {"message", x.text}};
+  if (!x.reason.empty())
+    out["reason"] = x.reason;
+  if (!x.agent.empty())
+    out["agent"] = x.agent;
+  return out;
+}
+
+void print_event(std::ostream& out, format how, const workspace_event& x) {
+  switch (how) {
+    case format::json: out << to_json(x).dump(-1, ' ', false, json::error_handler_t::replace) << '\n'; return;
+    case format::name: out << x.what << '\n'; return;
+    case format::table: break;
+  }
+  out << x.at << "  " << x.what << (x.reason.empty() ? "" : " (" + x.reason + ")") << ": " << x.text << '\n';
+}
+
+void print_events(std::ostream& out, format how, const std::vector<workspace_event>& all) {
+  if (how != format::json) {
+    for (const auto& x : all)
+      print_event(out, how, x);
+    return;
+  }
+  auto items = json::array();
+  for (const auto& x : all)
+    items.push_back(to_json(x));
+  print_json(out, items);
 }
 
 void print_policy(std::ostream& out, format how, const policy_view& x) {

@@ -21,10 +21,15 @@ void print_table(std::ostream& out, const std::vector<std::vector<std::string>>&
 [[nodiscard]] nlohmann::json identity_json(const workspace_view& x);
 [[nodiscard]] nlohmann::json to_json(const policy_view& x);
 [[nodiscard]] nlohmann::json to_json(const node_info& x);
+[[nodiscard]] nlohmann::json to_json(const workspace_event& x);
 
 void print(std::ostream& out, format how, const workspace_view& x);
 void print_opened(std::ostream& out, format how, const opened_view& x);
 void print_identity(std::ostream& out, format how, const workspace_view& x);
+/// One event a line; `json` one object a line.
+void print_event(std::ostream& out, format how, const workspace_event& x);
+/// All at once: `json` one list.
+void print_events(std::ostream& out, format how, const std::vector<workspace_event>& all);
 void print_policy(std::ostream& out, format how, const policy_view& x);
 void print_nodes(std::ostream& out, format how, const std::string& place, const node_info& x);
 

@@ -31,8 +31,8 @@ using reread_answer = std::variant<endpoint, reread_failed, owner_replaced>;
 /// Reads which pod is behind the handle now. It is asked under no caller's cancellation.
 using reread = std::function<boost::asio::awaitable<reread_answer>()>;
 
-// The programs do not make their calls through this yet: a WORKSPACE reads the cluster again after a failure by itself and
-// retries nothing.
+// For calls of who has no actor that owns the session: a WORKSPACE looks for the new pod itself (actors/workspace_rebind.cpp), by the
+// same rules.
 
 /// The pod behind a workspace or sandbox, shared by all calls into it ([G] 18.2). Address and token change together, and
 /// only by a re-read that found another token. For one executor (a strand or one thread): that of all its calls.

@@ -66,6 +66,9 @@ SCENARIO("type ids are what they were: they are numbers on the wire") {
   CHECK_EQ(caf::type_id_v<policy_request>, 285);
   CHECK_EQ(caf::type_id_v<policy_view>, 286);
   CHECK_EQ(caf::type_id_v<atom::policy>, 287);
+  CHECK_EQ(caf::type_id_v<identity_view>, 288);
+  CHECK_EQ(caf::type_id_v<std::vector<workspace_event>>, 290);
+  CHECK_EQ(caf::type_id_v<atom::subscribe>, 294);
   CHECK_EQ(caf::type_id_v<sink_actor>, 700);
   CHECK_EQ(caf::type_id_v<call_actor>, 701);
   CHECK_EQ(caf::type_id_v<pinned_guest_actor>, 702);
@@ -74,6 +77,7 @@ SCENARIO("type ids are what they were: they are numbers on the wire") {
   CHECK_EQ(caf::type_id_v<watch_actor>, 705);
   CHECK_EQ(caf::type_id_v<fence_actor>, 706);
   CHECK_EQ(caf::type_id_v<stamper_actor>, 707);
+  CHECK_EQ(caf::type_id_v<event_sink_actor>, 708);
   CHECK_EQ(first_plugin_type_id, 1200);
 }
 

@@ -47,6 +47,13 @@ public:
   void stamp(workspace::ticket name, workspace::id which, workspace::session before, deadline until, then<workspace::stamped> to) override {
     inner_.stamp(name, which, before, until, to);
   }
+  void refresh(workspace::ticket name, workspace::id which, workspace::session before, deadline until, then<workspace::done> to) override {
+    inner_.refresh(name, which, before, until, to);
+  }
+  void reread(workspace::ticket name, workspace::id which, workspace::session now, deadline until,
+              std::function<void(workspace::result<std::optional<workspace::found_pod>>)> to) override {
+    inner_.reread(name, which, now, until, to);
+  }
   void explain(workspace::ticket name, workspace::id which, std::string operation, workspace::session before, workspace::failure original,
                deadline until, then<workspace::done> to) override {
     inner_.explain(name, which, operation, before, original, until, to);

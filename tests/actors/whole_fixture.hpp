@@ -21,7 +21,8 @@ struct whole_flows {
   std::unique_ptr<workspace::transitions_port> transitions = workspace::make_transitions(host.on, group);
   std::unique_ptr<workspace::inventory_port> inventory = workspace::make_inventory(host.on, group);
   scripted_hosts hosts{host.on.guests};
-  std::unique_ptr<workspace::guest_port> guests = workspace::make_guest_calls(hosts.ways(), host.on.time, group);
+  workspace::open_terminals terminals{host.context.get_executor()};
+  std::unique_ptr<workspace::guest_port> guests = workspace::make_guest_calls(hosts.ways(), host.on.time, group, &terminals);
   std::vector<std::string> warned;
   actor_world on{*transitions, *inventory, *guests, host.time, "tpl", [this](const std::string& x) { warned.push_back(x); }};
 };
@@ -47,6 +48,15 @@ struct whole_fixture : whole_flows, actor_fixture {
         host.time.advance_to(*next);
         idle = 0;
       }
+    }
+  }
+  /// As `settle`, while time stands still.
+  void turn() {
+    for (auto idle = 0; idle < 2; ++idle) {
+      sched.run();
+      host.context.restart();
+      if (host.context.poll() > 0)
+        idle = -1;
     }
   }
 };

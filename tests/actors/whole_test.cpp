@@ -2,55 +2,12 @@
 
 // Actors over the real ports and flows, with a scripted API server and guest: the cases that speak of several callers.
 
-#include "tests/actors/whole_fixture.hpp"
+#include "tests/actors/desk_fixture.hpp"
 
 using namespace paddock;
 using namespace paddock::test;
-using workspace::test::desk;
 
-namespace {
-
-constexpr caf::timespan minute = 1min;
-
-struct fixture : whole_fixture {
-  fixture() {
-    me = keep(sys.spawn<workspace_impl>(std::ref(on), *workspace::id::parse("desk")));
-  }
-  template <class T, class... Ts>
-  std::shared_ptr<answer_of<T>> settled(Ts... xs) {
-    auto got = ask<T>(me, xs...);
-    settle();
-    return got;
-  }
-  void open() {
-    auto got = settled<opened_view>(atom::open_v, open_spec{}, minute);
-    REQUIRE(got->value);
-    host.forget();
-  }
-  /// What `exec` comes to: the end that its sink is told, or why it was refused.
-  std::shared_ptr<sink_log> exec(std::optional<problem>* refused = nullptr) {
-    auto log = std::make_shared<sink_log>();
-    auto sink = keep(sys.spawn(logging_sink, log));
-    run_spec what;
-    what.program = "true";
-    auto got = settled<call_actor>(atom::call_v, call_spec{what}, sink, minute);
-    if (refused != nullptr)
-      *refused = got->why;
-    return log;
-  }
-  std::size_t writes() {
-    return host.sent("PATCH") + host.sent("POST") + host.sent("DELETE");
-  }
-  static std::optional<workspace::test::desk_cluster::reply> status(unsigned code, const k8s::call& what) {
-    return tl::unexpected{
-      k8s::failure{k8s::api_failure{k8s::api_failure::transport::status, what.method, what.path, code, std::nullopt, true, "scripted"}}};
-  }
-  workspace_actor me;
-};
-
-} // namespace
-
-CAF_TEST_FIXTURE_SCOPE(whole_tests, fixture)
+CAF_TEST_FIXTURE_SCOPE(whole_tests, desk_fixture)
 
 // [W 81] concurrent suspends share one flight
 SCENARIO("two concurrent suspends whose PATCH answers 500 get the same failure from one PATCH") {

@@ -77,7 +77,10 @@ SCENARIO("a client without a name of its own is called as its program says, in w
   CHECK_EQ(manager_of("kubectl/1.36 (linux)"), "kubectl");
   CHECK_EQ(manager_of(""), "unknown");
   CHECK_EQ(manager_of("a\tb\x7f/1"), "ab");
-  CHECK_EQ(manager_of("a\xff" "b/1"), "a\xef\xbf\xbd" "b");
+  CHECK_EQ(manager_of("a\xff"
+                      "b/1"),
+           "a\xef\xbf\xbd"
+           "b");
   CHECK_EQ(manager_of(std::string(126, 'x') + "\xc3\xbc/1"), std::string(126, 'x') + "\xc3\xbc");
   CHECK_EQ(manager_of(std::string(127, 'x') + "\xc3\xbc/1"), std::string(127, 'x'));
   CHECK_EQ(manager_of(std::string(200, 'x')), std::string(128, 'x'));

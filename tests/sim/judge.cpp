@@ -207,12 +207,13 @@ void judge::well_suspended(const verb& x, const workspace::session& after) {
 }
 
 void judge::made_pod(const json& pod) {
-  tokens_.push_back(pod.at("metadata").at("uid"));
+  const auto seen = k8s::read_pod(pod);
+  const auto owner = std::ranges::find_if(seen.owners, &k8s::pod::owner::controller);
+  owners_[seen.uid->reveal()] = owner == seen.owners.end() ? "" : owner->uid;
   const auto standing = cluster_.sandbox();
   if (!asleep_ || !standing)
     return;
   const auto now = k8s::read_sandbox(*standing);
-  const auto seen = k8s::read_pod(pod);
   if (now.uid->text() == asleep_->uid && now.mode == k8s::operating_mode::suspended && now.generation == asleep_->generation
       && std::ranges::any_of(seen.owners, [&](const auto& y) { return y.uid == asleep_->uid; }))
     violated(invariant::kept, "a pod of " + asleep_->uid + " began after its suspend had succeeded");
@@ -238,7 +239,7 @@ void judge::epoch_lost() {
 }
 
 void judge::told(const std::string& text) {
-  for (const auto& x : tokens_)
+  for (const auto& [x, owner] : owners_)
     for (auto at = text.find(x); at != std::string::npos; at = text.find(x, at + 1))
       if (at + x.size() == text.size() || std::isdigit(static_cast<unsigned char>(text[at + x.size()])) == 0)
         return violated(invariant::secrets, text);
@@ -259,6 +260,12 @@ void judge::ran(const shared_verb& probe, const std::string& command, const gues
     violated(invariant::once, command + " ran again");
   if (x.pod != in.pod || (!x.boot.empty() && x.boot != in.boot))
     violated(invariant::identity, command + " was for pod " + x.pod + " " + x.boot + " and ran in " + in.pod + " " + in.boot);
+}
+
+void judge::followed(const std::string& host, const workspace::session& now, const pod_uid& to) {
+  note(host + " moves its calls to pod " + to.text());
+  if (const auto made = owners_.find(to.text()); !now.sandbox || made == owners_.end() || made->second != now.sandbox->text())
+    violated(invariant::identity, host + " follows " + (now.sandbox ? now.sandbox->text() : "nothing") + " to a pod that is not its own");
 }
 
 void judge::finish() {

@@ -29,7 +29,7 @@ struct violation {
 
 /// One command that a caller asked for.
 struct asked_command {
-  std::string pod;  // the only one in which it may run
+  std::string pod;  // the only one in which it may run; another after a move
   std::string boot; // the only process, where it is pinned; else empty
   int runs = 0;
   std::string answer; // empty: none yet
@@ -64,6 +64,9 @@ public:
   void ran(const shared_verb& probe, const std::string& command, const guest_process& in);
   std::map<std::string, asked_command> commands;
 
+  /// A host moves calls of this session, which ran nothing, to this pod.
+  void followed(const std::string& host, const workspace::session& now, const pod_uid& to);
+
   /// Once nothing can happen any more.
   void finish();
 
@@ -87,8 +90,8 @@ private:
     std::string uid;
     std::int64_t generation = 0;
   };
-  std::optional<rest> asleep_; // what the last suspend was answered of
-  std::vector<std::string> tokens_;
+  std::optional<rest> asleep_;                // what the last suspend was answered of
+  std::map<std::string, std::string> owners_; // of every pod that was made, by its uid
 };
 
 } // namespace paddock::sim

@@ -201,8 +201,12 @@ asio::awaitable<guest::result<guest::execution>> host_guests::execute(guest::end
   auto to = dialled{std::move(where), is_probe ? std::string{} : what.program};
   if (at_.dead)
     co_return tl::unexpected{guest::failure{guest::dial_failed{to.where.host, to.where.port, "the host is gone"}}};
-  if (auto asked = at_.net.eye.commands.find(to.command); asked != at_.net.eye.commands.end() && asked->second.pod.empty())
-    asked->second.pod = at_.held.pod ? at_.held.pod->text() : "none";
+  if (auto asked = at_.net.eye.commands.find(to.command); asked != at_.net.eye.commands.end() && asked->second.boot.empty()) {
+    if (at_.found.contains(to.where.token.reveal()))
+      asked->second.pod = to.where.token.reveal();
+    else if (asked->second.pod.empty())
+      asked->second.pod = at_.held.pod ? at_.held.pod->text() : "none";
+  }
   const auto* bug = at_.net.bug;
   if (bug != nullptr && bug->dials)
     bug->dials(to.where);

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -105,8 +106,9 @@ struct place {
   int life = 0;
   std::uint64_t term = 0;
   bool dead = false;
-  shared_verb verb = nullptr;   // that is under way
-  workspace::session held = {}; // what the last one gave back
+  shared_verb verb = nullptr;       // that is under way
+  workspace::session held = {};     // what the last one gave back
+  std::set<std::string> found = {}; // pods of that Sandbox that calls were moved to since
 };
 
 /// The API server as a host sees it.

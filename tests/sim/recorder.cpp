@@ -14,7 +14,7 @@ shared_verb recorder::begin(verb_kind kind, session& before, deadline& until) {
   x->term = at_.term;
   x->order = ++orders_;
   x->before = before;
-  x->overlapped = explaining_ > 0;
+  x->overlapped = looking_ > 0;
   const auto standing = at_.net.on.sandbox();
   if (standing)
     x->stored_epoch = k8s::read_fence(*standing).epoch.value_or(0);
@@ -44,6 +44,8 @@ recorder::then<T> recorder::ending(shared_verb x, id which, then<T> to) {
     if (bug != nullptr && bug->ends)
       bug->ends(*x, end.after, well);
     at_.net.eye.ended(*x, end.after, well ? nullptr : &end.answer.error());
+    if (end.after.sandbox != at_.held.sandbox)
+      at_.found.clear();
     at_.held = end.after;
     if (bug != nullptr && bug->forgets && bug->forgets(*x))
       return;
@@ -85,7 +87,7 @@ void recorder::suspend(ticket name, id which, suspend_options how, session befor
   auto x = begin(verb_kind::suspend, before, until);
   auto end = ending<done>(x, which, std::move(to));
   if (!answered(x, before, end, done{}))
-    to_.suspend(name, which, how, std::move(before), until, std::move(end));
+    to_.suspend(name, which, std::move(how), std::move(before), until, std::move(end));
 }
 
 void recorder::resume(ticket name, id which, open_options how, session before, deadline until, then<opened> to) {
@@ -108,13 +110,33 @@ void recorder::stamp(ticket name, id which, session before, deadline until, then
   to_.stamp(name, std::move(which), std::move(before), until, std::move(to));
 }
 
-void recorder::explain(ticket name, id which, std::string operation, session before, failure original, deadline until, then<done> to) {
-  ++explaining_;
+void recorder::refresh(ticket name, id which, session before, deadline until, then<done> to) {
+  to_.refresh(name, std::move(which), std::move(before), until, std::move(to));
+}
+
+void recorder::look() {
+  ++looking_;
   if (at_.verb)
     at_.verb->overlapped = true;
+}
+
+void recorder::reread(ticket name, id which, session now, deadline until, std::function<void(result<std::optional<found_pod>>)> to) {
+  look();
+  to_.reread(name, which, now, until, [this, now, to = std::move(to)](result<std::optional<found_pod>> x) {
+    --looking_;
+    if (x && *x && !at_.dead) {
+      at_.net.eye.followed(at_.name(), now, (*x)->pod);
+      at_.found.insert((*x)->pod.text());
+    }
+    to(std::move(x));
+  });
+}
+
+void recorder::explain(ticket name, id which, std::string operation, session before, failure original, deadline until, then<done> to) {
+  look();
   to_.explain(name, which, std::move(operation), std::move(before), std::move(original), until,
               [this, to = std::move(to)](transition<done> x) {
-                --explaining_;
+                --looking_;
                 to(std::move(x));
               });
 }

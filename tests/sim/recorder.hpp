@@ -6,7 +6,7 @@
 namespace paddock::sim {
 
 /// Stands between a WORKSPACE and the flows of its verbs: shows the judge each verb and its end, and lets a planted bug change
-/// what goes in and out. Nobody resets or stamps an epoch here: those go through unseen.
+/// what goes in and out. Nobody resets or stamps an epoch or refreshes here: those go through unseen.
 class recorder final : public workspace::transitions_port {
 public:
   recorder(workspace::transitions_port& to, place& at, std::uint64_t& orders) : to_(to), at_(at), orders_(orders) {
@@ -23,6 +23,9 @@ public:
   void reset_epoch(workspace::ticket name, workspace::id which, workspace::epoch_reset what, workspace::session before, deadline until,
                    then<workspace::done> to) override;
   void stamp(workspace::ticket name, workspace::id which, workspace::session before, deadline until, then<workspace::stamped> to) override;
+  void refresh(workspace::ticket name, workspace::id which, workspace::session before, deadline until, then<workspace::done> to) override;
+  void reread(workspace::ticket name, workspace::id which, workspace::session now, deadline until,
+              std::function<void(workspace::result<std::optional<workspace::found_pod>>)> to) override;
   void explain(workspace::ticket name, workspace::id which, std::string operation, workspace::session before, workspace::failure original,
                deadline until, then<workspace::done> to) override;
   void cancel(workspace::ticket name) override;
@@ -30,6 +33,8 @@ public:
 
 private:
   shared_verb begin(verb_kind kind, workspace::session& before, deadline& until);
+  /// From now on something is read beside the verbs.
+  void look();
   template <class T>
   then<T> ending(shared_verb x, workspace::id which, then<T> to);
   /// Whether a planted bug answers in the place of the flow.
@@ -39,7 +44,7 @@ private:
   workspace::transitions_port& to_;
   place& at_;
   std::uint64_t& orders_; // of the slot
-  int explaining_ = 0;
+  int looking_ = 0;       // reads beside the verbs
 };
 
 } // namespace paddock::sim

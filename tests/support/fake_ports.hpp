@@ -74,6 +74,15 @@ public:
     then<done> to;
   };
 
+  using refresh_question = take_up_question;
+  struct reread_question {
+    ticket name = 0;
+    id which;
+    session now;
+    deadline until;
+    std::function<void(result<std::optional<found_pod>>)> to;
+  };
+
   void open(ticket name, id which, open_options how, session before, deadline until, then<opened> to) override {
     log.emplace_back("open");
     opens.push_back({name, std::move(which), std::move(how), std::move(before), until, std::move(to)});
@@ -102,6 +111,14 @@ public:
     log.emplace_back("stamp");
     stamps.push_back({name, std::move(which), std::move(before), until, std::move(to)});
   }
+  void refresh(ticket name, id which, session before, deadline until, then<done> to) override {
+    log.emplace_back("refresh");
+    refreshes.push_back({name, std::move(which), std::move(before), until, std::move(to)});
+  }
+  void reread(ticket name, id which, session now, deadline until, std::function<void(result<std::optional<found_pod>>)> to) override {
+    log.emplace_back("reread");
+    rereads.push_back({name, std::move(which), std::move(now), until, std::move(to)});
+  }
   void explain(ticket name, id which, std::string operation, session before, failure original, deadline until, then<done> to) override {
     log.emplace_back("explain");
     explains.push_back({name, std::move(which), std::move(operation), std::move(before), std::move(original), until, std::move(to)});
@@ -122,6 +139,8 @@ public:
   std::vector<reset_question> resets;
   std::vector<stamp_question> stamps;
   std::vector<explain_question> explains;
+  std::vector<refresh_question> refreshes;
+  std::vector<reread_question> rereads;
   std::vector<ticket> cancelled;
   std::vector<std::pair<ticket, k8s::sighting>> seen;
   std::vector<std::string> log; // the name of every call but `saw`, in order
@@ -180,6 +199,10 @@ public:
     ticket name = 0;
     std::size_t bytes = 0;
   };
+  struct moved {
+    ticket name = 0;
+    std::optional<guest::endpoint> to;
+  };
   struct piece {
     ticket name = 0;
     std::string bytes;
@@ -197,6 +220,10 @@ public:
   void steer(ticket name, steering how) override {
     log.emplace_back("steer");
     steers.push_back({name, std::move(how)});
+  }
+  void move(ticket name, std::optional<guest::endpoint> to) override {
+    log.emplace_back("move");
+    moves.push_back({name, std::move(to)});
   }
   void grant(ticket name, std::size_t bytes) override {
     log.emplace_back("grant");
@@ -220,6 +247,7 @@ public:
   std::vector<start_question> starts;
   std::vector<ask_question> asks;
   std::vector<steered> steers;
+  std::vector<moved> moves;
   std::vector<given> grants;
   std::vector<piece> inputs;
   std::vector<ticket> cancelled;

@@ -23,6 +23,8 @@ public:
       co_return tl::unexpected{std::move(got.error())};
     auto end = guest::file_read{got->bytes.size(), 0, got->bytes.size(), got->boot};
     co_await to.take(std::move(got->bytes));
+    if (breaks)
+      co_return tl::unexpected{*breaks};
     co_return end;
   }
   boost::asio::awaitable<guest::result<guest::file_written>> write(guest::endpoint where, std::string path, guest::input_source& from,
@@ -38,6 +40,8 @@ public:
   }
   boost::asio::awaitable<guest::result<std::vector<guest::listed_file>>> list(guest::endpoint where, std::string root, deadline) override {
     roots.push_back(where.host + " " + root);
+    if (refuses && where.token != *refuses)
+      co_return tl::unexpected{guest::failure{guest::unauthorized{}}};
     co_return listed;
   }
   boost::asio::awaitable<guest::result<void>> walk(guest::endpoint, guest::walk_request what, guest::entry_sink& to, deadline) override {
@@ -48,9 +52,13 @@ public:
       if (!more)
         break;
     }
+    if (breaks)
+      co_return tl::unexpected{*breaks};
     co_return guest::result<void>{};
   }
 
+  std::optional<secret> refuses;        // every other token, of a list
+  std::optional<guest::failure> breaks; // a read or walk, after what there is
   std::vector<guest::listed_file> listed;
   std::vector<std::string> roots;
   std::vector<guest::walk_request> walks;
@@ -175,23 +183,24 @@ public:
   boost::asio::awaitable<opened> open_terminal(guest::endpoint where, guest::terminal_request what, deadline) override {
     hosts.push_back(where.host);
     terminals.push_back(std::move(what));
-    co_return next();
+    co_return next(where);
   }
   boost::asio::awaitable<opened> attach_session(guest::endpoint where, guest::session_attach what, deadline) override {
     hosts.push_back(where.host);
     attached.push_back(std::move(what));
-    co_return next();
+    co_return next(where);
   }
   boost::asio::awaitable<guest::result<std::unique_ptr<guest::tcp_stream>>> open_tcp(guest::endpoint where, std::string host, int port,
                                                                                      deadline) override {
     hosts.push_back(where.host);
     ports.push_back(host + ":" + std::to_string(port));
-    if (!prepared)
-      co_return tl::unexpected{refusal};
+    if (const auto no = refused(where))
+      co_return tl::unexpected{*no};
     co_return std::make_unique<scripted_port>(prepared);
   }
 
   std::shared_ptr<scripted_terminal::script> prepared;
+  std::optional<secret> refuses; // every other token
   guest::failure refusal = guest::lost{"no stream was prepared"};
   std::vector<std::string> hosts;
   std::vector<guest::terminal_request> terminals;
@@ -199,9 +208,14 @@ public:
   std::vector<std::string> ports;
 
 private:
-  opened next() {
-    if (!prepared)
-      return tl::unexpected{refusal};
+  [[nodiscard]] std::optional<guest::failure> refused(const guest::endpoint& where) const {
+    if (refuses && where.token != *refuses)
+      return guest::unauthorized{};
+    return prepared ? std::nullopt : std::optional{refusal};
+  }
+  opened next(const guest::endpoint& where) {
+    if (const auto no = refused(where))
+      return tl::unexpected{*no};
     return std::make_unique<scripted_terminal>(prepared);
   }
 };

@@ -72,6 +72,9 @@ std::vector<failure> one_of_each() {
     guest::failure{guest::result_incomplete{"completed", true, "short"}},
     guest::failure{guest::cancellation_unknown{"no answer", pod_uid{"POD-SECRET"}, guest_boot_id{"b1"}}},
     guest::failure{guest::withdrawn{}},
+    guest_gone{"exec", "desk", "namzu-ws-desk", evidence::pod_replaced,
+               identity{sandbox_uid{"S1"}, {}, pod_uid{"POD-SECRET"}, guest_boot_id{"b1"}}, identity{},
+               guest::cancellation_unknown{"no answer", pod_uid{"POD-SECRET"}, guest_boot_id{"b1"}}},
   };
   for (auto& x : std::vector<egress::egress_error>{egress::unenforceable_policy{},
                                                    egress::illegal_config{"verify", "is unknown"},

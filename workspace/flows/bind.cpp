@@ -12,12 +12,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// One look at the pods: that of the Sandbox's name, and the list under the selector where the first is not one to bind.
-struct pods_seen {
-  std::optional<pod_seen> by_name;
-  std::vector<pod_seen> listed;
-};
-
 asio::awaitable<k8s::result<std::optional<pod_seen>>> look_at_pod(world& on, id which, std::optional<sandbox_uid> owner, deadline until) {
   auto got = co_await read(on, k8s::pods_path(on.how.name_space, which.sandbox_name()), until);
   if (got)
@@ -37,6 +31,8 @@ asio::awaitable<k8s::result<std::vector<pod_seen>>> list_pods(world& on, std::st
     all.push_back(see_pod(x, owner));
   co_return all;
 }
+
+} // namespace
 
 asio::awaitable<k8s::result<pods_seen>> look_at_pods(world& on, id which, ready_sandbox from, std::optional<sandbox_uid> owner,
                                                      deadline until) {
@@ -62,6 +58,8 @@ asio::awaitable<k8s::result<pods_seen>> look_at_pods(world& on, id which, ready_
   seen.listed = std::move(*listed);
   co_return seen;
 }
+
+namespace {
 
 /// A Running Sandbox whose controller says that the pod has ended: the pod itself decides ([W] P11).
 asio::awaitable<std::optional<failure>> look_for_ended_pod(world& on, id which, std::optional<sandbox_uid> owner, bind_policy policy,

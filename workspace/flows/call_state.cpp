@@ -26,6 +26,12 @@ asio::awaitable<void> credit_rung(shared_call call) {
   [[maybe_unused]] auto rung = co_await call->credit_bell.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
+asio::awaitable<void> place_rung(shared_call call) {
+  if (call->next_place || call->withdrawn)
+    co_return;
+  [[maybe_unused]] auto rung = co_await call->place_bell.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
 asio::awaitable<void> input_rung(shared_call call) {
   if (!call->given.empty() || call->complete)
     co_return;
@@ -60,6 +66,22 @@ asio::awaitable<bool> has_input(shared_call call, flow_time& time, deadline unti
   }
 }
 
+asio::awaitable<std::optional<guest::endpoint>> another_place(shared_call call, guest::failure why, flow_time& time, deadline until) {
+  const auto throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  call->refused(std::move(why));
+  auto state = co_await asio::this_coro::cancellation_state;
+  while (!call->next_place && !call->withdrawn && !is_cancelled(state) && !until.passed(time)) {
+    auto either = place_rung(call) || time.sleep_until(until.at());
+    co_await std::move(either);
+    state = co_await asio::this_coro::cancellation_state;
+  }
+  co_await asio::this_coro::throw_if_cancelled(throws);
+  if (call->withdrawn || is_cancelled(state) || !call->next_place)
+    co_return std::nullopt;
+  co_return *call->next_place;
+}
+
 namespace {
 
 asio::awaitable<bool> hand_on_all(shared_call call, guest::stream which, std::string bytes, flow_time& time, deadline until) {
@@ -74,6 +96,7 @@ asio::awaitable<bool> hand_on_all(shared_call call, guest::stream which, std::st
     const auto size = std::min({call->credit, largest_piece, bytes.size() - from});
     const auto* first = reinterpret_cast<const std::byte*>(bytes.data()) + from;
     call->credit -= size;
+    call->begun = true;
     from += size;
     call->output(which, std::vector<std::byte>(first, first + size));
   }

@@ -1,5 +1,7 @@
 #include "workspace/flows/guest_calls.hpp"
 
+#include "base/random.hpp"
+#include "guest/rebind_judge.hpp"
 #include "workspace/flows/guest_jobs.hpp"
 
 #include <boost/asio/post.hpp>
@@ -55,6 +57,22 @@ bool is_terminal(const guest_job& what) {
   return std::holds_alternative<terminal_job>(what) || std::holds_alternative<rejoin_job>(what);
 }
 
+/// The asker knows the name before anything runs under it, and keeps it in another place.
+void name_execution(guest_job& what) {
+  if (auto* detached = std::get_if<detached_job>(&what); detached != nullptr && !detached->what.execution_id)
+    detached->what.execution_id = "exec_" + new_uuid();
+}
+
+/// Whether the end of a first attempt is the end of the call. What a guest or the asker has a part of is never begun again, a pinned
+/// call goes nowhere else, and neither does one whose asker knows of no other place.
+guest::rebind_verdict judge(const call_state& call, const result<job_end>& got, const guest::endpoint& where) {
+  const auto* why = got ? nullptr : std::get_if<guest::failure>(&got.error());
+  if (why == nullptr || where.pinned || call.begun || call.broken)
+    return guest::rebind_verdict::rethrow;
+  const auto verdict = guest::judge_rebind(*why, {guest::is_host_name(where.host), call.withdrawn});
+  return verdict == guest::rebind_verdict::reread && !call.refused ? guest::rebind_verdict::rethrow : verdict;
+}
+
 asio::awaitable<void> carry_question(guest_hosts in, guest::endpoint where, question what, deadline until,
                                      std::function<void(result<reply>)> to) {
   co_await asio::post(asio::use_awaitable);
@@ -73,6 +91,7 @@ public:
     call->output = std::move(events.output);
     call->wants_input = std::move(events.wants_input);
     call->noted = std::move(events.noted);
+    call->refused = std::move(events.refused);
     if (live_.add(name, call)) {
       if (flows_.start(name,
                        [this, name, call, where, what, until, end = events.end] { return carry(name, call, where, what, until, end); }))
@@ -122,6 +141,12 @@ public:
       call.steer_bell.cancel();
     });
   }
+  void move(ticket name, std::optional<guest::endpoint> to) override {
+    with(name, [to = std::move(to)](call_state& call) {
+      call.next_place = to;
+      call.place_bell.cancel();
+    });
+  }
   void cancel(ticket name) override {
     with(name, [](call_state& call) { call.withdraw(); });
     flows_.cancel(name);
@@ -133,14 +158,28 @@ private:
                               std::function<void(result<job_end>)> end) {
     // One turn of the strand, so that a call withdrawn at once does not begin.
     co_await asio::post(asio::use_awaitable);
+    name_execution(what);
+    auto got = co_await carry_out_at(name, call, where, what, until);
+    const auto verdict = judge(*call, got, where);
+    if (verdict == guest::rebind_verdict::unresolvable)
+      got = fail(guest::address_unresolvable{where.host, to_string(got.error())});
+    if (verdict == guest::rebind_verdict::reread) {
+      auto next = co_await another_place(call, std::get<guest::failure>(got.error()), time_, until);
+      call->rewind();
+      if (next)
+        got = co_await carry_out_at(name, call, std::move(*next), std::move(what), until);
+    }
+    live_.drop(name);
+    end(std::move(got));
+  }
+  /// One attempt, in one place.
+  asio::awaitable<result<job_end>> carry_out_at(ticket name, shared_call call, guest::endpoint where, guest_job what, deadline until) {
     auto entry = std::shared_ptr<void>{};
     if (terminals_ != nullptr && is_terminal(what))
       entry = terminals_->enter({where, ending_of(what, call), [this, name] { cancel(name); }});
     auto at = job_place{in_, time_, call, std::move(where), until};
     auto got = co_await carry_out_job(std::move(at), std::move(what));
-    live_.drop(name);
-    entry.reset();
-    end(std::move(got));
+    co_return got;
   }
   /// Does `what` to the call on its strand; a ticket that names no call is no error.
   template <class What>

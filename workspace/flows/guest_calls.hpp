@@ -15,6 +15,8 @@ namespace paddock::workspace {
 inline constexpr std::size_t largest_piece = std::size_t{64} * 1024;
 /// So much input is wanted ahead of the guest.
 inline constexpr std::size_t input_window = std::size_t{256} * 1024;
+/// So much of the input that was taken is kept for an attempt in another pod. Of more than this there is none.
+inline constexpr std::size_t most_kept_input = std::size_t{1024} * 1024;
 /// The ways into a guest (workspace/flows/guest_jobs.hpp).
 struct guest_hosts;
 
@@ -22,7 +24,8 @@ struct guest_hosts;
 /// reported its end. Callbacks run on the strand of `flows`, never inside the call that asked. A call that `flows` refuses
 /// (closed, or the ticket is in use) ends as `withdrawn`: nothing was dialled.
 ///
-/// What a call holds, besides what its host holds: `input_window` of input and the piece of output that the host hands over. A
+/// What a call holds, besides what its host holds: `input_window` of input, what it keeps of the input that was taken, and the piece of
+/// output that the host hands over. A
 /// listing that is no walk is held whole.
 ///
 /// A withdrawn call waits for no more credit. Output that is then left over is dropped, and a run that ended well without all

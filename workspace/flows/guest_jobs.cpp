@@ -1,7 +1,5 @@
 #include "workspace/flows/guest_jobs.hpp"
 
-#include "base/random.hpp"
-
 #include <boost/asio/this_coro.hpp>
 
 namespace paddock::workspace {
@@ -96,9 +94,6 @@ job_flow carry_out_job(job_place at, guest_job what) {
   const auto state = co_await asio::this_coro::cancellation_state;
   if (is_cancelled(state))
     co_return fail(guest::withdrawn{});
-  // The asker knows the name before anything runs under it.
-  if (auto* detached = std::get_if<detached_job>(&what); detached != nullptr && !detached->what.execution_id)
-    detached->what.execution_id = "exec_" + new_uuid();
   auto problem = std::string{};
   try {
     auto flow = std::visit([&](const auto& x) { return carry_out(at, x); }, what);

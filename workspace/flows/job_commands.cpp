@@ -98,7 +98,7 @@ job_flow carry_out(job_place at, run_job what) {
   auto input = source{at.call, at.time, at.until};
   auto* from = what.what.with_input ? static_cast<guest::input_source*>(&input) : nullptr;
   if (from != nullptr)
-    at.call->want(input_window);
+    at.call->open_window(input_window);
   auto got = co_await at.in.commands.execute(at.where, std::move(what.what), output, from, at.until);
   co_return judge(*at.call, std::move(got));
 }

@@ -70,7 +70,7 @@ job_flow carry_out(job_place at, read_job what) {
 
 job_flow carry_out(job_place at, write_job what) {
   auto from = source{at.call, at.time, at.until};
-  at.call->want(input_window);
+  at.call->open_window(input_window);
   auto got = co_await at.in.files.write(at.where, std::move(what.path), from, what.size, at.until);
   if (at.call->broken)
     co_return fail(*at.call->broken);

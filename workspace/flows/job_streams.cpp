@@ -104,7 +104,7 @@ void leave(const shared_tcp& stream) {
 /// Carries the bytes of a stream until it ends or the call is withdrawn; it is left then.
 template <class Stream>
 asio::awaitable<void> carry_bytes(job_place at, std::shared_ptr<Stream> stream) {
-  at.call->want(input_window);
+  at.call->open_window(input_window);
   const auto throws = co_await asio::this_coro::throw_if_cancelled();
   co_await asio::this_coro::throw_if_cancelled(false);
   auto lane = co_await asio::this_coro::executor;

@@ -42,6 +42,12 @@ std::shared_ptr<void> open_terminals::enter(terminal x) {
           }};
 }
 
+void open_terminals::release(const guest::endpoint& where) {
+  for (const auto& [key, each] : open_)
+    if (same_guest(each.where, where))
+      each.end();
+}
+
 asio::awaitable<void> open_terminals::reap(guest::endpoint where, flow_time& time, deadline until) {
   const auto patient = until.no_later_than(time.now() + patience);
   auto told = std::set<std::uint64_t>{};

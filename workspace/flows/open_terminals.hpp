@@ -34,6 +34,9 @@ public:
   /// withdrawn.
   boost::asio::awaitable<void> reap(guest::endpoint where, flow_time& time, deadline until);
 
+  /// Asks every terminal of the guest at `where` to end, and waits for none.
+  void release(const guest::endpoint& where);
+
 private:
   boost::asio::steady_timer bell_;
   std::uint64_t entered_ = 0;

@@ -76,6 +76,19 @@ asio::awaitable<void> carry_read(std::function<asio::awaitable<result<T>>()> rea
   to(std::move(end));
 }
 
+asio::awaitable<void> carry_reread(world& on, id which, session now, deadline until,
+                                   std::function<void(result<std::optional<found_pod>>)> to) {
+  co_await asio::post(asio::use_awaitable);
+  auto end = result<std::optional<found_pod>>{};
+  try {
+    auto got = co_await workspace::reread(on, std::move(which), std::move(now), until);
+    end = std::move(got);
+  } catch (const std::exception&) {
+    // Nobody can tell.
+  }
+  to(std::move(end));
+}
+
 /// What one verb acts on: the world, and what a WATCH shows meanwhile.
 struct verb_world {
   verb_world(const world& of, asio::any_io_executor lane) : seen(std::move(lane)), on(of) {
@@ -119,6 +132,15 @@ public:
   void stamp(ticket name, id which, session before, deadline until, then<stamped> to) override {
     begin<stamped>(name, {"stamp", which.sandbox_name()}, std::move(before), std::move(to),
                    [&on = on_, which, until](session x) { return workspace::stamp(on, which, std::move(x), until); });
+  }
+  void refresh(ticket name, id which, session before, deadline until, then<done> to) override {
+    begin<done>(name, {"refresh", which.sandbox_name()}, std::move(before), std::move(to),
+                [&on = on_, which, until](session x) { return workspace::refresh(on, which, std::move(x), until); });
+  }
+  /// Withdrawn it knows of no other pod.
+  void reread(ticket name, id which, session now, deadline until, std::function<void(result<std::optional<found_pod>>)> to) override {
+    if (!flows_.start(name, [&on = on_, which, now, until, to] { return carry_reread(on, which, now, until, to); }))
+      asio::post(flows_.executor(), [to = std::move(to)] { to(std::optional<found_pod>{}); });
   }
   /// Withdrawn before it began it answers the original failure: nothing that explains it was read.
   void explain(ticket name, id which, std::string operation, session before, failure original, deadline until, then<done> to) override {

@@ -1,5 +1,6 @@
 #include "workspace/flows/rest.hpp"
 
+#include "workspace/flows/reread.hpp"
 #include "workspace/flows/verbs_steps.hpp"
 
 namespace paddock::workspace {
@@ -48,21 +49,24 @@ asio::awaitable<result<void>> quiesce(world& on, id which, guest::endpoint where
   co_return tl::unexpected{failure{std::move(got.error())}};
 }
 
-asio::awaitable<result<void>> flush(world& on, id which, guest::endpoint where, suspend_options how, deadline until) {
-  auto got = co_await on.work->flush(std::move(where), how.flush_bound, until);
+asio::awaitable<transition<done>> flush(world& on, id which, session now, suspend_options how, deadline until) {
+  auto got = co_await on.work->flush(*now.guest, how.flush_bound, until);
   if (got)
-    co_return result<void>{};
+    co_return transition<done>{std::move(now), done{}};
   if (std::holds_alternative<guest::flush_unconfirmed>(got.error()))
-    co_return tl::unexpected{failure{std::move(got.error())}};
+    co_return end_with<done>(std::move(now), failure{std::move(got.error())});
   // The caller's own word goes before what it did to the request.
   const auto over = co_await withdrawn();
   if (over)
-    co_return tl::unexpected{withdrawal()};
-  if (const auto* no = std::get_if<guest::unsupported>(&got.error()))
+    co_return end_with<done>(std::move(now), withdrawal());
+  if (const auto* no = std::get_if<guest::unsupported>(&got.error())) {
     tell(on, which, flush_not_supported{no->feature});
-  else
-    tell(on, which, flush_unreachable{std::move(got.error())});
-  co_return result<void>{};
+    co_return transition<done>{std::move(now), done{}};
+  }
+  tell(on, which, flush_unreachable{std::move(got.error())});
+  auto seen = co_await notice(on, std::move(which), std::move(now), until);
+  seen.answer = done{};
+  co_return seen;
 }
 
 } // namespace
@@ -71,20 +75,15 @@ std::string to_string(const rest_note& x) {
   return std::visit(shown{}, x);
 }
 
-asio::awaitable<result<void>> bring_to_rest(world& on, id which, session now, suspend_options how, deadline until) {
-  if (on.work == nullptr || !now.guest)
-    co_return result<void>{};
-  if (how.quiesce) {
+asio::awaitable<transition<done>> bring_to_rest(world& on, id which, session now, suspend_options how, deadline until) {
+  if (on.work != nullptr && now.guest && how.quiesce) {
     auto ok = co_await quiesce(on, which, *now.guest, how, until);
     if (!ok)
-      co_return ok;
+      co_return end_with<done>(std::move(now), ok.error());
   }
-  if (how.flush) {
-    auto ok = co_await flush(on, which, *now.guest, how, until);
-    if (!ok)
-      co_return ok;
-  }
-  co_return result<void>{};
+  if (on.work != nullptr && now.guest && how.flush)
+    co_return co_await flush(on, std::move(which), std::move(now), how, until);
+  co_return transition<done>{std::move(now), done{}};
 }
 
 } // namespace paddock::workspace

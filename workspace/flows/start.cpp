@@ -1,6 +1,7 @@
 #include "workspace/flows/start.hpp"
 
 #include "guest/privilege_probe.hpp"
+#include "guest/rebind_judge.hpp"
 #include "k8s/objects.hpp"
 #include "k8s/paths.hpp"
 #include "workspace/flows/bind.hpp"
@@ -36,7 +37,12 @@ private:
   guest::probe_outcome& to_;
 };
 
-asio::awaitable<result<std::optional<guest_boot_id>>> probe(world& on, id which, guest::endpoint where, deadline until) {
+struct probed {
+  result<std::optional<guest_boot_id>> answer;
+  std::optional<guest::failure> not_run{}; // what proves that the probe did not even begin
+};
+
+asio::awaitable<probed> probe(world& on, id which, guest::endpoint where, deadline until) {
   const auto budget = guest::probe_budget(on.how.ready_timeout);
   auto what = guest::command{};
   what.program = guest::probe_program;
@@ -48,13 +54,17 @@ asio::awaitable<result<std::optional<guest_boot_id>>> probe(world& on, id which,
   auto ended = co_await on.guests.execute(std::move(where), std::move(what), said, nullptr, until.no_later_than(own));
   auto over = co_await withdrawn();
   if (over)
-    co_return tl::unexpected{withdrawal()};
+    co_return probed{tl::unexpected{withdrawal()}};
   seen.end = ended.map(&guest::execution::end);
   if (!ended && own.passed(on.time))
     seen.expired = budget;
-  if (auto no = guest::judge_probe(which.sandbox_name(), seen))
-    co_return tl::unexpected{failure{privilege_refused{std::move(no->reason), std::move(no->text)}}};
-  co_return ended->boot;
+  auto no = guest::judge_probe(which.sandbox_name(), seen);
+  if (!no)
+    co_return probed{ended->boot};
+  auto got = probed{tl::unexpected{failure{privilege_refused{std::move(no->reason), std::move(no->text)}}}};
+  if (!ended && guest::proves_nothing_ran(ended.error()))
+    got.not_run = ended.error();
+  co_return got;
 }
 
 /// The uids of the disks that can be read. One that cannot is left out.
@@ -120,19 +130,35 @@ asio::awaitable<transition<done>> start_session(world& on, id which, session now
     if (!ok)
       co_return co_await fail_start(on, which, std::move(now), std::move(how), ok.error());
   }
-  auto proved = co_await probe(on, which, got->guest, until);
-  if (!proved)
-    co_return co_await fail_start(on, which, std::move(now), std::move(how), proved.error());
-  now.boot = *proved;
+  now.at = state::running;
+  auto told = std::vector<event>{};
+  auto proved = co_await probe(on, which, *now.guest, until);
+  if (proved.not_run
+      && guest::judge_rebind(*proved.not_run, {guest::is_host_name(now.guest->host), false}) == guest::rebind_verdict::reread) {
+    // Somebody else may have replaced the pod since it was bound.
+    auto next = co_await reread(on, which, now, until.no_later_than(on.time.now() + reread_bound));
+    if (!next)
+      co_return co_await fail_start(on, which, std::move(now), std::move(how), next.error());
+    if (*next) {
+      if (auto restart = move_to(now, **next))
+        told.emplace_back(std::move(*restart));
+      proved = co_await probe(on, which, *now.guest, until);
+    }
+  }
+  if (!proved.answer) {
+    auto failed = co_await fail_start(on, which, std::move(now), std::move(how), proved.answer.error());
+    failed.events = std::move(told);
+    co_return failed;
+  }
+  now.boot = *proved.answer;
   if (!now.claims_read) {
     now.claims = co_await read_claims(on, which, got->sandbox.claims, until);
     // A caller that withdrew while they were read has a session all the same; the next start reads them again.
     auto over = co_await withdrawn();
     now.claims_read = !over;
   }
-  now.at = state::running;
   now.retired_pod.reset();
-  co_return transition<done>{std::move(now), done{}};
+  co_return transition<done>{std::move(now), done{}, std::move(told)};
 }
 
 } // namespace paddock::workspace

@@ -109,6 +109,7 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
     co_return transition<done>{std::move(before), done{}};
   auto now = of_expected(before, how.expect);
   auto seen = std::optional<nlohmann::json>{};
+  auto told = std::vector<event>{};
   if (on.how.fenced || now.epoch || how.expect || now.at == state::suspended || now.at == state::unknown) {
     auto object = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
     if (!object)
@@ -128,9 +129,11 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
   if (on.terminals != nullptr && before.guest && !how.by_id)
     co_await on.terminals->reap(*before.guest, on.time, until);
   if (now.at == state::running) {
-    auto ok = co_await bring_to_rest(on, which, now, how, until);
-    if (!ok)
-      co_return end_with<done>(std::move(before), ok.error());
+    auto rested = co_await bring_to_rest(on, which, now, how, until);
+    if (!rested.answer)
+      co_return end_with<done>(std::move(before), rested.answer.error());
+    now = std::move(rested.after);
+    told = std::move(rested.events);
   }
   auto what = k8s::sandbox_write{};
   what.mode = k8s::operating_mode::suspended;
@@ -139,12 +142,16 @@ asio::awaitable<transition<done>> suspend_steps(world& on, id which, suspend_opt
     const auto unknown = note_unknown(on, now, written.error());
     if (unknown ? now.sandbox.has_value() : now.at == state::suspended)
       now.at = state::suspending;
-    co_return end_with<done>(std::move(now), written.error());
+    auto failed = end_with<done>(std::move(now), written.error());
+    failed.events = std::move(told);
+    co_return failed;
   }
   note_written(now);
   retire(now);
   auto generation = k8s::read_sandbox(written->object).generation;
-  co_return co_await finish(on, which, std::move(now), generation, until);
+  auto got = co_await finish(on, which, std::move(now), generation, until);
+  got.events = std::move(told);
+  co_return got;
 }
 
 } // namespace

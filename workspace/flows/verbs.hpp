@@ -59,6 +59,9 @@ boost::asio::awaitable<transition<opened>> resume(world& on, id which, open_opti
 boost::asio::awaitable<transition<done>> remove(world& on, id which, remove_options how, session before, deadline until);
 boost::asio::awaitable<transition<done>> reset_epoch(world& on, id which, epoch_reset what, session before, deadline until);
 boost::asio::awaitable<transition<stamped>> stamp(world& on, id which, session before, deadline until);
+boost::asio::awaitable<transition<done>> refresh(world& on, id which, session before, deadline until);
+/// Not a verb, as `explain` is none: what a call asks of the cluster beside the verbs.
+boost::asio::awaitable<result<std::optional<found_pod>>> reread(world& on, id which, session now, deadline until);
 boost::asio::awaitable<transition<done>> explain(world& on, id which, std::string operation, session before, failure original,
                                                  deadline until);
 

@@ -120,9 +120,10 @@ void retire(session& now) {
 }
 
 transition<opened> opened_as(transition<done> started, origin from) {
+  auto got = transition<opened>{std::move(started.after), opened{from}, std::move(started.events)};
   if (!started.answer)
-    return end_with<opened>(std::move(started.after), started.answer.error());
-  return {std::move(started.after), opened{from}};
+    got.answer = tl::unexpected{std::move(started.answer.error())};
+  return got;
 }
 
 } // namespace paddock::workspace

@@ -22,6 +22,7 @@ inline constexpr const char* suspend = "suspend";
 inline constexpr const char* resume = "resume";
 inline constexpr const char* destroy = "destroy";
 inline constexpr const char* clean_up = "start-cleanup";
+inline constexpr const char* rebind = "rebind";
 inline constexpr const char* suspend_by_id = "suspendKubernetesWorkspace"; // no session is held
 inline constexpr const char* remove_by_id = "deleteKubernetesWorkspace";
 inline constexpr const char* reset = "reset-epoch";
