@@ -7,6 +7,7 @@
 #include "workspace/ports.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -33,8 +34,9 @@ struct actor_world {
   const egress::backend* egress = nullptr;      // as the next three: null where the configuration says nothing of egress
   egress::fence_port* fences = nullptr;         // null also without per-sandbox egress
   egress::gate_port* gates = nullptr;
-  egress::policy_port* policies = nullptr; // as `fences`
-  std::optional<stamping> stamps{};        // absent: the writes of this node carry no holder epoch
+  egress::policy_port* policies = nullptr;               // as `fences`
+  std::optional<stamping> stamps{};                      // absent: the writes of this node carry no holder epoch
+  std::optional<std::chrono::milliseconds> idle_after{}; // after so long a WORKSPACE that nobody uses is let go; absent: never
   std::atomic<workspace::ticket> last_ticket{0};
 
   /// A ticket that no other transition or call of this node has.

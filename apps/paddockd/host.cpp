@@ -64,6 +64,8 @@ public:
            fences_.get(),          gates_.get(), policies_.get()},
     config_(how_.tls, 2),
     system_(config_) {
+    if (how_.idle_after.count() > 0)
+      asked_.idle_after = how_.idle_after;
     if (how_.how.fenced)
       asked_.stamps = stamping{how_.how.term == 0 ? 0 : k8s::first_of(how_.how.epochs()), how_.how.term != 0};
   }
