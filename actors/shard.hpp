@@ -39,17 +39,14 @@ private:
   entry* find(const std::string& text, const caf::actor_addr& who);
   void note_asked(entry& one);
   void note_answered(const std::string& text, const caf::actor_addr& who);
-  /// Ends the WORKSPACE `who` of a workspace that was deleted; one that has taken its place is left alone.
+  /// Ends the WORKSPACE `who` of a workspace that was deleted or is let go; one that has taken its place is left alone.
   void retire(const std::string& text, const caf::actor_addr& who);
   void down(const caf::down_msg& x);
   void restart(const std::string& text);
   void watch(const watch_actor& by);
-  // -- letting go ------------------------------------------------------------
-
   void let_idle_go();
   /// Asks whether it may go, and lets it go unless it was asked for something meanwhile.
   void ask_to_leave(const std::string& text, entry& one);
-
   void stamp(const std::string& which, bool report);
   void stamp_next();
   void stamp_later(const std::string& which, bool report);
