@@ -80,6 +80,23 @@ effect effect_of(const call_spec& x) {
   return reads ? effect::reads : effect::changes;
 }
 
+using started_call = tl::expected<std::unique_ptr<running_call>, problem>;
+
+started_call attend(client& by, tl::expected<call_actor, problem> started, sink_actor sink, std::shared_ptr<inbox> to) {
+  if (!started)
+    return tl::unexpected{std::move(started.error())};
+  auto watcher = by.system().spawn(make_watcher, *started, std::move(to));
+  return std::make_unique<node_call>(std::move(*started), std::move(sink), caf::actor_cast<caf::actor>(watcher));
+}
+
+/// Starts a call at an actor that admits calls itself.
+template <class Handle>
+started_call start_at(client& by, const Handle& at, call_spec what, std::shared_ptr<inbox> to) {
+  const auto kind = effect_of(what);
+  auto sink = by.system().spawn(make_sink, to);
+  return attend(by, by.ask_of<call_actor>(at, kind, atom::call_v, std::move(what), sink, by.budget()), sink, std::move(to));
+}
+
 class node_target final : public target {
 public:
   node_target(client& by, std::string workspace, std::optional<pin_spec> pin) :
@@ -88,20 +105,14 @@ public:
 
   tl::expected<std::unique_ptr<running_call>, problem> start(call_spec what, std::shared_ptr<inbox> to) override {
     const auto kind = effect_of(what);
-    auto sink = by_.system().spawn(make_sink, to);
-    auto started = tl::expected<call_actor, problem>{};
     if (pin_) {
       auto view = pinned();
       if (!view)
         return tl::unexpected{std::move(view.error())};
-      started = by_.ask_of<call_actor>(*view, kind, atom::call_v, std::move(what), sink, by_.budget());
-    } else {
-      started = by_.ask<call_actor>(kind, atom::call_v, workspace_, std::move(what), sink, by_.budget());
+      return start_at(by_, *view, std::move(what), std::move(to));
     }
-    if (!started)
-      return tl::unexpected{std::move(started.error())};
-    auto watcher = by_.system().spawn(make_watcher, *started, std::move(to));
-    return std::make_unique<node_call>(std::move(*started), std::move(sink), caf::actor_cast<caf::actor>(watcher));
+    auto sink = by_.system().spawn(make_sink, to);
+    return attend(by_, by_.ask<call_actor>(kind, atom::call_v, workspace_, std::move(what), sink, by_.budget()), sink, std::move(to));
   }
 
   tl::expected<guest_answer, problem> ask(guest_question what) override {
@@ -135,7 +146,27 @@ private:
   std::optional<pinned_guest_actor> view_; // guarded by `making_`
 };
 
+class task_target final : public target {
+public:
+  task_target(client& by, task_actor task) : by_(by), task_(std::move(task)) {
+  }
+  tl::expected<std::unique_ptr<running_call>, problem> start(call_spec what, std::shared_ptr<inbox> to) override {
+    return start_at(by_, task_, std::move(what), std::move(to));
+  }
+  tl::expected<guest_answer, problem> ask(guest_question) override {
+    return tl::unexpected{make_problem(verdict::usage, "IllegalArgument", "a task sandbox is asked nothing")};
+  }
+
+private:
+  client& by_;
+  task_actor task_;
+};
+
 } // namespace
+
+std::unique_ptr<target> make_task_target(client& by, task_actor task) {
+  return std::make_unique<task_target>(by, std::move(task));
+}
 
 std::unique_ptr<target> make_node_target(client& by, std::string workspace, std::optional<pin_spec> pin) {
   return std::make_unique<node_target>(by, std::move(workspace), std::move(pin));

@@ -36,6 +36,9 @@ public:
 /// the answer of each.
 [[nodiscard]] std::unique_ptr<target> make_node_target(client& by, std::string workspace, std::optional<pin_spec> pin = {});
 
+/// The task sandbox that `by` holds. It answers no questions.
+[[nodiscard]] std::unique_ptr<target> make_task_target(client& by, task_actor task);
+
 struct guest_place {
   std::string host;
   std::uint16_t port = 0;
