@@ -90,7 +90,8 @@ private:
   }
   awaitable<void> write(std::size_t among) {
     for (auto i = std::size_t{0}; i < writes; ++i) {
-      auto change = json{{"metadata", {{"annotations", {{"bench", std::to_string(i)}}}}}};
+      // One that changes nothing would not be told.
+      auto change = json{{"metadata", {{"annotations", {{"bench", std::to_string(++written_)}}}}}};
       co_await by_.ask(k8s::merge_patch(boxes + "/" + name_of(i * 7919 % among), std::move(change)));
     }
     auto pause = boost::asio::steady_timer{co_await boost::asio::this_coro::executor};
@@ -113,6 +114,7 @@ private:
   k8s::object_cache cache_;
   bool listed_ = false;
   std::size_t heard_ = 0;
+  std::size_t written_ = 0;
 };
 
 double own_resident_kib() {
