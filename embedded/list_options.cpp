@@ -93,6 +93,8 @@ std::string to_token(const list_cursor& x, const std::string& name_space) {
   out["v"] = "meta.k8s.io/v1";
   out["rv"] = x.version == 0 ? std::int64_t{-1} : static_cast<std::int64_t>(x.version);
   const bool everywhere = name_space.empty() && !x.after.name_space.empty();
+  if (x.left)
+    out["left"] = *x.left;
   out["start"] = "/" + (everywhere ? x.after.name_space + "/" : "") + x.after.name + std::string(1, '\0');
   auto text = to_base64(out.dump());
   for (auto& c : text)
@@ -119,6 +121,8 @@ tl::expected<list_cursor, std::string> read_token(const std::string& text, const
   list_cursor out;
   if (const auto number = version->get<std::int64_t>(); number > 0)
     out.version = static_cast<std::uint64_t>(number);
+  if (const auto* left = member(*parsed, "left"); left != nullptr && left->is_number_unsigned())
+    out.left = left->get<std::size_t>();
   auto start = text_at(*parsed, {"start"});
   if (start.size() < 3 || start.front() != '/' || start.back() != '\0')
     return bad("encoded start key is not valid");

@@ -7,8 +7,9 @@ namespace paddock::embedded {
 
 /// Where a list goes on, as clients carry it.
 struct list_cursor {
-  std::uint64_t version = 0; // of the list that it continues; 0: of the objects as they are now
-  list_key after;            // the last object that was told
+  std::uint64_t version = 0;            // of the list that it continues; 0: of the objects as they are now
+  list_key after;                       // the last object that was told
+  std::optional<std::size_t> left = {}; // how many stood behind it at that version, where they were counted
 };
 [[nodiscard]] std::string to_token(const list_cursor& x, const std::string& name_space);
 /// The failure is the rest of a message.

@@ -16,8 +16,10 @@ api_result<list_query> servant::asked_page() const {
   list_query query{.name_space = of_.where.name_space, .what = std::move(how->what), .version = how->exactly, .limit = how->limit};
   if (how->from) {
     query.after = how->from->after;
-    if (how->from->version != 0)
+    if (how->from->version != 0) {
       query.version = how->from->version;
+      query.left = how->from->left;
+    }
   }
   if (auto why = behind(query.version ? query.version : how->at_least))
     return tl::unexpected{*why};
@@ -32,7 +34,8 @@ list_position servant::position_of(const listed& page, const list_query& query) 
   at.version = query.version.value_or(of_.objects.version());
   if (page.more) {
     const auto& last = *page.items.back();
-    at.next = to_token({at.version, {last.text_at({"metadata", "namespace"}), last.text_at({"metadata", "name"})}}, query.name_space);
+    at.next = to_token({at.version, {last.text_at({"metadata", "namespace"}), last.text_at({"metadata", "name"})}, page.remaining},
+                       query.name_space);
     at.remaining = page.remaining;
   }
   return at;

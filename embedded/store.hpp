@@ -117,6 +117,7 @@ struct list_query {
   selection what = {};
   std::optional<std::uint64_t> version = {}; // absent: as it is now; else not before the store's floor
   std::optional<list_key> after = {};        // what stands up to here is left out
+  std::optional<std::size_t> left = {};      // how many do not, of a list at a version, where that is known
   std::size_t limit = 0;                     // 0: none
 };
 

@@ -66,8 +66,11 @@ listed store::page(const resource_kind& kind, const list_query& query) const {
       room = page.take((it++)->second);
     }
   }
-  // The one that had no room is counted, too.
-  if (page.out.more && query.what.empty()) {
+  // Whoever pages through many has them counted once.
+  if (page.out.more && query.what.empty() && query.left && *query.left > page.out.items.size()) {
+    page.out.remaining = *query.left - page.out.items.size();
+  } else if (page.out.more && query.what.empty()) {
+    // The one that had no room is counted, too.
     std::size_t left = 1;
     for (; here(); ++it)
       ++left;

@@ -52,6 +52,9 @@ SCENARIO("every page is of the moment of the first one") {
   CHECK(rest["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]);
   const auto two = w.get(std::string{w.configs} + "?limit=1&continue=" + next_of(first)).body;
   CHECK(two["metadata"]["remainingItemCount"] == 2);
+  const auto three = w.get(std::string{w.configs} + "?limit=1&continue=" + next_of(two)).body;
+  CHECK(three["metadata"]["remainingItemCount"] == 1);
+  CHECK(!w.get(std::string{w.configs} + "?limit=1&continue=" + next_of(three)).body["metadata"].contains("remainingItemCount"));
 }
 
 SCENARIO("pages over all namespaces go on in the right one, and selectors hold on every page") {
