@@ -322,6 +322,15 @@ SCENARIO("a node that stops gives its tasks back") {
   CHECK_EQ(deletes(), 1u);
 }
 
+SCENARIO("a TASK that crashes is not made again, and who waits is told that nobody knows") {
+  on.chance = []() -> double { throw std::runtime_error{"planted"}; };
+  const auto got = acquire();
+  CHECK_EQ(outcome(got), "OutcomeUnknown");
+  pass(1h);
+  CHECK_EQ(host.api.sent("POST").size(), 1u);
+  CHECK_EQ(renewals() + deletes(), 0u); // its claim dies with the lease
+}
+
 // -- grants -----------------------------------------------------------------------------
 
 // [C 177]
