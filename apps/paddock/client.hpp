@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/mail.hpp"
-#include "apps/common/actor_config.hpp"
 #include "messages/error.hpp"
 #include "messages/interfaces.hpp"
+#include "messages/mail.hpp"
+#include "remoting/actor_config.hpp"
 
 #include <tl/expected.hpp>
 
