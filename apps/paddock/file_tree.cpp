@@ -72,7 +72,7 @@ std::optional<fs::path> below(const std::string& root, const std::string& path) 
 namespace {
 
 /// All that a call says on stdout. The failure is an exit code; its words have been printed.
-tl::expected<std::string, int> output_of(const remote& from, const arguments& args, call_spec what) {
+tl::expected<std::string, int> output_of(const remote& from, const arguments& args, client::job what) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return tl::unexpected{refuse(args, make_problem(verdict::failed, "LocalFile", "no pipe is left"))};
@@ -82,7 +82,7 @@ tl::expected<std::string, int> output_of(const remote& from, const arguments& ar
     for (auto n = ::read(fd, piece.data(), piece.size()); n > 0; n = ::read(fd, piece.data(), piece.size()))
       text.append(piece.data(), static_cast<std::size_t>(n));
   }};
-  const auto end = run_stream(from.at, std::move(what), {-1, ends[1], STDERR_FILENO});
+  const auto end = run_interruptible(from.at, std::move(what), {-1, ends[1], STDERR_FILENO});
   ::close(ends[1]);
   reading.join();
   ::close(ends[0]);
@@ -102,7 +102,7 @@ tl::expected<std::string, int> absolute(const remote& from, const arguments& arg
   auto what = run_spec{};
   what.program = "realpath";
   what.arguments = {"-e", "--", from.path.empty() ? "." : from.path};
-  auto got = output_of(from, args, {std::move(what), 0});
+  auto got = output_of(from, args, std::move(what));
   if (!got)
     return tl::unexpected{got.error() == 1 ? exit_code(verdict::not_found) : got.error()};
   while (got->ends_with('\n'))
@@ -111,7 +111,7 @@ tl::expected<std::string, int> absolute(const remote& from, const arguments& arg
 }
 
 tl::expected<std::vector<listed>, int> list_of(const remote& from, const arguments& args, walk_spec what) {
-  const auto said = output_of(from, args, {std::move(what), 0});
+  const auto said = output_of(from, args, std::move(what));
   if (!said)
     return tl::unexpected{said.error()};
   const auto& text = *said;

@@ -37,7 +37,7 @@ int copy_file_in(const remote& to, const arguments& args, const std::string& sou
     if (path.empty() || path.ends_with('/'))
       path += fs::path{source}.filename().string();
   }
-  const auto end = run_stream(to.at, {write_spec{path, size}, 0}, {fd, -1, -1});
+  const auto end = run_interruptible(to.at, write_spec{path, size}, {fd, -1, -1});
   if (fd != STDIN_FILENO)
     ::close(fd);
   return end_of_stream(args, end);
@@ -47,7 +47,7 @@ int copy_file_in(const remote& to, const arguments& args, const std::string& sou
 /// the disk. What is no regular file (a device, a pipe, what a link points to) is written through.
 int copy_file_out(const remote& from, const arguments& args, const std::string& destination) {
   if (destination == "-")
-    return end_of_stream(args, run_stream(from.at, {read_spec{from.path, {}, {}}, 0}, {-1, STDOUT_FILENO, STDERR_FILENO}));
+    return end_of_stream(args, run_interruptible(from.at, read_spec{from.path, {}, {}}, {-1, STDOUT_FILENO, STDERR_FILENO}));
   const auto cannot = [&](const fs::path& to) {
     return refuse(args, make_problem(verdict::usage, "LocalFile", "cannot write " + to.string() + ": " + std::strerror(errno)));
   };
@@ -61,7 +61,7 @@ int copy_file_out(const remote& from, const arguments& args, const std::string& 
     const auto fd = ::open(to.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC | O_NONBLOCK);
     if (fd < 0)
       return cannot(to);
-    const auto code = end_of_stream(args, run_stream(from.at, {read_spec{from.path, {}, {}}, 0}, {-1, fd, -1}));
+    const auto code = end_of_stream(args, run_interruptible(from.at, read_spec{from.path, {}, {}}, {-1, fd, -1}));
     ::close(fd);
     return code;
   }
@@ -75,7 +75,7 @@ int copy_file_out(const remote& from, const arguments& args, const std::string& 
     ::unlink(part.c_str());
     return code;
   }
-  const auto end = run_stream(from.at, {read_spec{from.path, {}, {}}, 0}, {-1, fd, -1});
+  const auto end = run_interruptible(from.at, read_spec{from.path, {}, {}}, {-1, fd, -1});
   const auto whole = std::holds_alternative<call_end>(end.how) && !end.output_closed && end.signal == 0;
   const auto kept = whole && ::fsync(fd) == 0;
   ::close(fd);
@@ -120,7 +120,7 @@ void make_executable(const remote& to, const arguments& args, const std::vector<
     what.arguments = {"a+x", "--"};
     what.arguments.insert(what.arguments.end(), paths.begin() + static_cast<std::ptrdiff_t>(from),
                           paths.begin() + static_cast<std::ptrdiff_t>(std::min(from + most, paths.size())));
-    const auto end = run_stream(to.at, {std::move(what), 0}, {-1, STDOUT_FILENO, STDERR_FILENO});
+    const auto end = run_interruptible(to.at, std::move(what), {-1, STDOUT_FILENO, STDERR_FILENO});
     const auto* done = std::get_if<call_end>(&end.how);
     if (done == nullptr || done->exit_code != 0)
       print_problem(std::cerr, args.how(), make_problem(verdict::failed, "ModeNotKept", "some copied programs were not made executable"));
@@ -182,7 +182,8 @@ int copy_tree_out(const remote& asked, const arguments& args) {
 } // namespace
 
 int cat(remote from, const arguments& args) {
-  return end_of_stream(args, run_stream(from.at, {read_spec{from.path, args.offset, args.length}, 0}, {-1, STDOUT_FILENO, STDERR_FILENO}));
+  return end_of_stream(args,
+                       run_interruptible(from.at, read_spec{from.path, args.offset, args.length}, {-1, STDOUT_FILENO, STDERR_FILENO}));
 }
 
 int ls_files(remote from, const arguments& args) {

@@ -1,6 +1,6 @@
 #include "apps/paddock/forward.hpp"
 
-#include "apps/paddock/stream.hpp"
+#include "client/stream.hpp"
 #include "messages/error.hpp"
 
 #include <arpa/inet.h>
@@ -36,7 +36,7 @@ struct carried {
 /// A guest takes so many strangers at once, and each connection is one until its request has come.
 using opening = std::counting_semaphore<most_opening>;
 
-void carry(target& at, const arguments& args, std::uint16_t remote, opening& door, carried& one) {
+void carry(const client::target& at, const arguments& args, std::uint16_t remote, opening& door, carried& one) {
   auto what = forward_spec{};
   what.port = remote;
   auto inside = true;
@@ -45,7 +45,7 @@ void carry(target& at, const arguments& args, std::uint16_t remote, opening& doo
       door.release();
   };
   door.acquire();
-  const auto end = run_stream(at, {what, 0}, {one.fd, one.fd, -1, false}, [&](const call_note&) { leave_door(); });
+  const auto end = client::run_stream(at, what, {one.fd, one.fd, -1}, {}, [&](const call_note&) { leave_door(); });
   leave_door();
   if (const auto* why = std::get_if<problem>(&end.how))
     print_problem(std::cerr, args.how(), *why);
@@ -67,14 +67,14 @@ void sweep(std::list<carried>& all) {
 
 } // namespace
 
-int run_forward(target& at, const arguments& args, const forwarded& ports) {
+int run_forward(const client::target& at, const arguments& args, const forwarded& ports) {
   const auto cannot = [&](const char* what) {
     return refuse(args,
                   make_problem(verdict::failed, "PortTaken",
                                std::string{what} + " " + ports.address + ":" + std::to_string(ports.local) + ": " + std::strerror(errno)));
   };
   // What is refused to everybody is refused before anybody connects. The read itself says nothing and is withdrawn.
-  if (auto admitted = at.start({read_spec{".", {}, 0}, 0}, std::make_shared<inbox>()); !admitted)
+  if (auto admitted = at.start(read_spec{".", {}, 0}); !admitted)
     return refuse(args, admitted.error());
   const auto listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const auto yes = 1;
