@@ -3,6 +3,7 @@
 // For a program that has an actor system of its own. This header includes CAF; the others hardly do.
 
 #include "client/node.hpp"
+#include "messages/error.hpp"
 #include "messages/interfaces.hpp"
 #include "remoting/actor_config.hpp"
 

@@ -49,7 +49,7 @@ problem mismatch(const options& how, const std::string& theirs) {
 problem not_found(const options& how, const caf::error& why) {
   if (why == caf::sec::unexpected_actor_messaging_interface)
     return mismatch(how, " speaks another protocol");
-  if (why == caf::sec::request_timeout)
+  if (why == caf::sec::request_timeout || why == caf::sec::connection_timeout)
     return unreachable(how, "no answer in time");
   return unreachable(how, why == caf::sec::cannot_connect_to_node ? "the connection is refused" : to_string(why));
 }

@@ -23,8 +23,11 @@ result<std::unique_ptr<running_call>> started(const std::shared_ptr<const connec
   const auto kind = effect_of(what.what);
   auto sink = spawn_sink(by->system(), to);
   auto call = by->ask_of<call_actor>(of, kind, budget, atom::call_v, std::move(first)..., std::move(what), sink, budget);
-  if (!call)
+  if (!call) {
+    // Its handle was sent, so it does not end by itself.
+    caf::anon_send_exit(sink, caf::exit_reason::user_shutdown);
     return tl::unexpected{std::move(call.error())};
+  }
   return watched_call(by->system(), std::move(*call), std::move(sink), std::move(to), by);
 }
 
