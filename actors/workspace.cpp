@@ -217,6 +217,7 @@ void workspace_state::pump() {
   under_way_.emplace(std::move(queue_.front()));
   queue_.pop_front();
   ticket_ = world_.next_ticket();
+  under_way_->boot = session_.boot;
   ask_port(*under_way_, ticket_);
   if (watch_)
     show(sighting_);
@@ -402,11 +403,15 @@ void workspace_state::keep(const queued& done, const verb_end& end) {
   if (looked != nullptr && looked->expect && !stands && end.after.epoch == session_.epoch)
     return;
   auto after = end.after;
-  // What was heard of the same guest meanwhile is younger than what the verb knew.
-  if (after.at != session_.at || after.pod != session_.pod)
+  if (after.at != session_.at || after.pod != session_.pod) {
     ++generation_;
-  else if (session_.boot)
+  } else {
+    // What was heard of the same guest meanwhile is younger than what the verb heard.
+    const auto is_news = session_.boot == done.boot && after.boot && after.pod;
+    if (const auto restart = is_news ? workspace::hear(session_, *after.pod, *after.boot) : std::nullopt)
+      raise(*restart);
     after.boot = session_.boot;
+  }
   session_ = std::move(after);
   for (const auto& x : end.events)
     raise(x);

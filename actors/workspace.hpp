@@ -76,7 +76,8 @@ private:
   struct queued {
     std::variant<open_verb, suspend_verb, remove_verb, reset_verb, stamp_verb, take_up_verb, ask_verb, refresh_verb, policy_verb> verb;
     deadline until;
-    bool taken_up = false; // the cluster was asked for its sake
+    bool taken_up = false;               // the cluster was asked for its sake
+    std::optional<guest_boot_id> boot{}; // that of the session when it began
   };
   /// What the port answered, in one shape.
   struct verb_end {

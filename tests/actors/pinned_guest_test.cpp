@@ -140,6 +140,9 @@ SCENARIO("another Sandbox, another boot id and another claim are refused by thei
 
 // [W 260] a boot id that was not heard yet
 SCENARIO("while the guest has not said who it is, the guest decides") {
+  ask<workspace_view>(owner, atom::suspend_v, suspend_spec{}, minute);
+  transitions.suspends.at(0).to({suspended(), workspace::done{}});
+  sched.run();
   auto unheard = now();
   unheard.boot.reset();
   bind(unheard);

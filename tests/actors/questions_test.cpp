@@ -154,7 +154,7 @@ SCENARIO("a quiesce and a flush wait in line with the verbs") {
 SCENARIO("a question that failed is explained by what the cluster says") {
   open();
   const auto got = put(sessions_question{});
-  guests.asks.at(0).to(tl::unexpected{workspace::failure{guest::failure{guest::dial_failed{"127.9.9.9", 1024, "refused"}}}});
+  guests.asks.at(0).to(tl::unexpected{workspace::failure{guest::failure{guest::lost{"reset"}}}});
   sched.run();
   CHECK(!got->why);
   REQUIRE_EQ(transitions.explains.size(), 1u);
@@ -328,7 +328,7 @@ SCENARIO("a stop withdraws the questions that the guest has, and ends after thei
 SCENARIO("a stop withdraws the look at the cluster that explains a question") {
   open();
   const auto asked = put(sessions_question{});
-  guests.asks.at(0).to(tl::unexpected{workspace::failure{guest::failure{guest::dial_failed{"127.9.9.9", 1024, "refused"}}}});
+  guests.asks.at(0).to(tl::unexpected{workspace::failure{guest::failure{guest::lost{"reset"}}}});
   sched.run();
   REQUIRE_EQ(transitions.explains.size(), 1u);
   self->monitor(me);
@@ -340,7 +340,7 @@ SCENARIO("a stop withdraws the look at the cluster that explains a question") {
   workspace::refuse(transitions.explains[0], transitions.explains[0].before, transitions.explains[0].original);
   sched.run();
   REQUIRE(asked->why);
-  CHECK_EQ(asked->why->reason, "AgentDialFailed");
+  CHECK_EQ(asked->why->reason, "RemoteLost");
   CHECK(!self->mailbox().empty());
 }
 

@@ -237,9 +237,10 @@ SCENARIO("while a suspend of one's own is under way nothing is said of the guest
   REQUIRE_EQ(told_of().size(), 1u);
   CHECK_EQ(told_of()[0].reason, "unknown");
   CHECK_EQ(told_of()[0].previous.pod_uid, "P1");
-  host.cluster.hold = nullptr;
+  host.api.answer(timed_out(host.api.waiting().at(0)));
   settle();
-  CHECK(suspend->why);
+  REQUIRE(suspend->why);
+  CHECK(suspend->why->how == verdict::unknown);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -206,6 +206,30 @@ SCENARIO("what is heard while a verb is under way that leaves the session as it 
   CHECK_EQ(heard->events.size(), 1u);
 }
 
+SCENARIO("a verb that hears the guest of the session under another boot id tells of it once") {
+  guests.starts[call()].events.end(ended_well("B1"));
+  sched.run();
+  auto named = open_spec{};
+  named.expect_uid = "S1";
+  ask<opened_view>(me, atom::open_v, named, minute);
+  auto after = running();
+  after.boot = guest_boot_id{"B2"};
+  transitions.opens.at(1).to({after, opened{origin::adopted_running}});
+  sched.run();
+  REQUIRE_EQ(heard->events.size(), 1u);
+  CHECK_EQ(heard->events[0].reason, "container-restarted");
+  CHECK_EQ(heard->events[0].previous.guest_boot_id, "B1");
+  CHECK_EQ(heard->events[0].current.guest_boot_id, "B2");
+  CHECK_EQ(now().guest_boot_id, "B2");
+  // A verb that heard nothing takes nothing back.
+  ask<opened_view>(me, atom::open_v, named, minute);
+  after.boot.reset();
+  transitions.opens.at(2).to({after, opened{origin::adopted_running}});
+  sched.run();
+  CHECK_EQ(now().guest_boot_id, "B2");
+  CHECK_EQ(heard->events.size(), 1u);
+}
+
 SCENARIO("a question is asked in the new pod once, and then its failure stands") {
   const auto got = ask<guest_answer>(me, atom::ask_v, guest_question{sessions_question{}}, minute);
   REQUIRE_EQ(guests.asks.size(), 1u);

@@ -22,10 +22,11 @@ def names(text):
 def documents():
     """Verb -> the members that docs/json.md gives its document, or each element of it."""
     workspace = {x for cells in rows("json.md", "| Member ") for x in names(cells[0])}
-    session = set(names(re.search(r"\nA session: ((?:.+\n)+)", (DOCS / "json.md").read_text())[1]))
+    page = (DOCS / "json.md").read_text()
+    session, event = (set(names(re.search(rf"\n{x}: ((?:.+\n)+)", page)[1])) for x in ("A session", "An event"))
     out = {}
     for verbs, text in rows("json.md", "| Verb "):
         said = set(names(text)) | (workspace if "a workspace" in text or "of workspaces" in text else set())
         for verb in names(verbs):
-            out[verb] = said | (session if "session" in text else set())
+            out[verb] = said | (session if "session" in text else set()) | (event if "event" in text else set())
     return out

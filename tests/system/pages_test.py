@@ -19,7 +19,6 @@ class Documents(SystemTest):
             return out[verb]
 
         say("open", ID)
-        say("get", ID)
         say("ls")
         say("identity", ID)
         running = say("exec --detach", ID, "--", "sleep", "1000")["executionId"]
@@ -40,12 +39,16 @@ class Documents(SystemTest):
                 got = subprocess.run([BIN / "paddock", "-o", "json", "guest", "--address", f"{pod['status']['podIP']}:1024", "--token-file",
                                       token.name, "--walker", BIN / "paddock-guest", *words], capture_output=True, timeout=BOUND)
                 out["guest " + words[0]] = json.loads(self.good(got))
+        api("PATCH", f"{AGENTS}/sandboxes/namzu-ws-{ID}", {"spec": {"operatingMode": "Suspended"}}, "application/merge-patch+json")
+        say("refresh", ID)
+        self.assertEqual([x["event"] for x in say("events", ID)], ["suspended-elsewhere"])
+        say("resume", ID)
+        say("get", ID)
         say("suspend", ID)
         uid = out["open"]["sandboxUid"]
         api("PATCH", f"{AGENTS}/sandboxes/namzu-ws-{ID}", {"metadata": {"annotations": {"sandbox.namzu.ai/holder-epoch": "latest"}}},
             "application/merge-patch+json")
         say("reset-epoch", ID, "--stored", "latest", "--uid", uid)
-        say("resume", ID)
         say("rm", ID, "--delete-disk")
         say("nodes")
         say("version")

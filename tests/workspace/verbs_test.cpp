@@ -16,13 +16,6 @@ using verb = desk::verb;
 
 namespace {
 
-session opened_on(desk& x) {
-  auto got = x.open();
-  REQUIRE(got.answer.has_value());
-  x.forget();
-  return got.after;
-}
-
 const auto unauthorized = failure{guest::failure{guest::unauthorized{}}};
 
 bool is_write(const k8s::call& x) {

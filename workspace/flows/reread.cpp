@@ -38,11 +38,13 @@ asio::awaitable<reread_answer> reread_steps(world& on, id which, session now, de
     co_return tl::unexpected{failure{replaced{which.text(), which.sandbox_name(), now.sandbox, std::nullopt}}};
   if (!object)
     co_return std::optional<found_pod>{};
+  const auto seen = k8s::read_sandbox(*object);
+  // Whoever suspended the Sandbox of this session, it has no pod to go to: who explains the failure tells of the suspend.
+  if (seen.mode == k8s::operating_mode::suspended && (!now.sandbox || seen.uid == now.sandbox))
+    co_return std::optional<found_pod>{};
   auto mine = admit(write_target(which, operation::rebind, holder_of(now)), *object);
   if (!mine)
     co_return tl::unexpected{mine.error()};
-  if (k8s::read_sandbox(*object).mode == k8s::operating_mode::suspended)
-    co_return std::optional<found_pod>{};
   auto pod = co_await find_pod(on, which, read_for_bind(*object), now, until);
   if (pod && pod->pod == now.pod)
     pod.reset();
