@@ -94,4 +94,15 @@ result<command_output> output_of(const target& at, job what, std::size_t most, c
   return out;
 }
 
+result<call_end> write_file(const target& at, std::string path, std::string_view content) {
+  auto through = streams{};
+  through.input = [left = content](std::size_t most) mutable {
+    const auto* first = reinterpret_cast<const std::byte*>(left.data());
+    auto piece = bytes(first, first + std::min(most, left.size()));
+    left.remove_prefix(piece.size());
+    return piece;
+  };
+  return run(at, write_spec{std::move(path), content.size()}, through);
+}
+
 } // namespace paddock::client

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace paddock::client {
 
@@ -32,8 +33,12 @@ struct command_output {
   call_end end;
 };
 
-/// Runs and keeps at most `most` bytes of each stream. A command that ends with a code other than 0 is no failure of this.
+/// Runs and keeps at most `most` bytes of each stream. A command that ends with a code other than 0 is no failure of this. Of a file that
+/// is read, and of a walk, `out` is the content.
 [[nodiscard]] result<command_output> output_of(const target& at, job what, std::size_t most = 16 * 1024 * 1024,
                                                const stream_watch& watch = {});
+
+/// Writes a file. The answer proves that the whole content stands under the path.
+[[nodiscard]] result<call_end> write_file(const target& at, std::string path, std::string_view content);
 
 } // namespace paddock::client

@@ -6,6 +6,9 @@
 
 #include <caf/test/bdd_dsl.hpp>
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 using namespace paddock;
 using namespace paddock::client;
 using namespace paddock::test;
@@ -58,6 +61,31 @@ SCENARIO("input is given as it is wanted, and closed once") {
   };
   CHECK(client::run(at, run_spec{}, through));
   CHECK_EQ(at.log->inputs, (std::vector<std::pair<std::string, bool>>{{"hell", false}, {"o", false}, {"", true}}));
+}
+
+SCENARIO("a file is written whole, in pieces as they are wanted") {
+  auto at = scripted_target{};
+  at.says = {call_event{input_wanted{3}}, call_event{input_wanted{100}}, ended(0)};
+  CHECK(write_file(at, "a", "hello"));
+  CHECK_EQ(at.log->inputs, (std::vector<std::pair<std::string, bool>>{{"hel", false}, {"lo", false}, {"", true}}));
+  CHECK_EQ(std::get<write_spec>(at.started.at(0).what).size, 5u);
+}
+
+SCENARIO("a call whose watch says so is cancelled, and its end is awaited") {
+  const auto bell = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+  auto at = scripted_target{};
+  auto what = at.start(run_spec{});
+  REQUIRE(what);
+  auto through = streams{};
+  through.watch = {bell, [&] {
+                     auto count = eventfd_t{};
+                     ::eventfd_read(bell, &count);
+                     at.to->put(call_event{make_problem(verdict::failed, "Cancelled", "withdrawn")});
+                     return true;
+                   }};
+  CHECK_EQ(carry(*what, through).error().reason, "Cancelled");
+  CHECK_EQ(at.log->said, std::vector<std::string>{"cancel"});
+  ::close(bell);
 }
 
 SCENARIO("a command that wants input and gets none finds its end") {

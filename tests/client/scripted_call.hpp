@@ -66,14 +66,16 @@ public:
   guest_answer answer;
   std::shared_ptr<call_log> log = std::make_shared<call_log>();
   mutable std::vector<call_spec> started;
+  mutable std::shared_ptr<client::inbox> to; // of the latest call
 
 private:
-  client::result<std::unique_ptr<client::running_call>> begin(call_spec what, std::shared_ptr<client::inbox> to) const override {
+  client::result<std::unique_ptr<client::running_call>> begin(call_spec what, std::shared_ptr<client::inbox> in) const override {
+    to = in;
     started.push_back(std::move(what));
     if (refuses)
       return tl::unexpected{*refuses};
     for (const auto& x : says)
-      to->put(x);
+      in->put(x);
     return std::make_unique<scripted_call>(log);
   }
 };
