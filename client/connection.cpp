@@ -1,5 +1,6 @@
 #include "client/connection.hpp"
 
+#include "base/time.hpp"
 #include "remoting/actor_config.hpp"
 
 #include <caf/io/all.hpp>
@@ -68,12 +69,12 @@ connection::connection(std::unique_ptr<own_system> own, caf::actor_system& in) :
 
 connection::~connection() = default;
 
-result<std::shared_ptr<connection>> connection::dial(std::unique_ptr<own_system> own, caf::actor_system& in, const options& how) {
+result<std::shared_ptr<connection>> connection::dial(std::unique_ptr<own_system> own, caf::actor_system& in, const options& how,
+                                                     caf::timespan bound) {
   auto out = std::shared_ptr<connection>{new connection{std::move(own), in}};
   auto promise = std::make_shared<std::promise<found>>();
   auto future = promise->get_future();
-  find(in, how, std::min(bounded(how.budget), caf::timespan{std::chrono::seconds{10}}),
-       [promise](found x) { promise->set_value(std::move(x)); });
+  find(in, how, bound, [promise](found x) { promise->set_value(std::move(x)); });
   auto node = future.get();
   if (!node && node.error() == caf::sec::request_timeout && out->own_)
     // The system ends when the attempt to connect has, which may take minutes.
@@ -87,16 +88,18 @@ result<std::shared_ptr<connection>> connection::dial(std::unique_ptr<own_system>
 result<std::shared_ptr<const connection>> connection::meet(caf::actor_system* in, const options& how) {
   if (auto bad = check(how.tls); !bad.empty())
     return tl::unexpected{make_problem(verdict::usage, "TlsConfig", bad)};
+  const auto time = real_time{};
+  const auto until = deadline{time, std::min(bounded(how.budget), caf::timespan{std::chrono::seconds{10}})};
   // A connection that was made and lost before anything was asked over it is made again: nothing can have happened.
   constexpr auto most_attempts = 3;
   for (auto attempt = 1;; ++attempt) {
     auto own = in == nullptr ? std::make_unique<own_system>(how.tls) : nullptr;
     auto& system = own ? own->system : *in;
-    auto got = dial(std::move(own), system, how);
+    auto got = dial(std::move(own), system, how, bounded(until.left(time)));
     if (!got)
       return tl::unexpected{std::move(got.error())};
-    auto about = (*got)->ask<node_info>(effect::reads, bounded(how.budget), atom::info_v);
-    if (!about && attempt < most_attempts)
+    auto about = (*got)->wait_for<node_info>((*got)->node_, effect::reads, bounded(until.left(time)), atom::info_v);
+    if (!about && attempt < most_attempts && !until.passed(time))
       continue;
     if (!about)
       return tl::unexpected{unreachable(how, about.error().message)};

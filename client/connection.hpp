@@ -41,20 +41,26 @@ public:
   /// As `ask`, of another actor of the node.
   template <class T, class Handle, class... Ts>
   [[nodiscard]] result<T> ask_of(const Handle& of, effect what, caf::timespan budget, Ts... xs) const {
-    auto promise = std::make_shared<std::promise<result<T>>>();
-    auto future = promise->get_future();
-    client::ask<T>(
-      system_, of, what, budget + std::chrono::seconds{20}, [promise](result<T> x) { promise->set_value(std::move(x)); }, std::move(xs)...);
-    return future.get();
+    return wait_for<T>(of, what, budget + std::chrono::seconds{20}, std::move(xs)...);
   }
 
 private:
   struct own_system;
   connection(std::unique_ptr<own_system> own, caf::actor_system& in);
   /// A connection to a node that has not said who it is.
-  static result<std::shared_ptr<connection>> dial(std::unique_ptr<own_system> own, caf::actor_system& in, const options& how);
+  static result<std::shared_ptr<connection>> dial(std::unique_ptr<own_system> own, caf::actor_system& in, const options& how,
+                                                  caf::timespan bound);
   /// Dials and asks who answers. A system is brought where there is none.
   static result<std::shared_ptr<const connection>> meet(caf::actor_system* in, const options& how);
+
+  template <class T, class Handle, class... Ts>
+  [[nodiscard]] result<T> wait_for(const Handle& of, effect what, caf::timespan bound, Ts... xs) const {
+    auto promise = std::make_shared<std::promise<result<T>>>();
+    auto future = promise->get_future();
+    client::ask<T>(
+      system_, of, what, bound, [promise](result<T> x) { promise->set_value(std::move(x)); }, std::move(xs)...);
+    return future.get();
+  }
 
   std::unique_ptr<own_system> own_; // goes last; absent: the system is another's
   caf::actor_system& system_;

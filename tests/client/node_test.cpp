@@ -14,6 +14,12 @@ using namespace paddock::test;
 
 namespace {
 
+/// Takes everything and answers nothing.
+caf::behavior silent_node(caf::event_based_actor* self) {
+  auto kept = std::make_shared<std::vector<caf::typed_response_promise<node_info>>>();
+  return {[=](atom::info) { return kept->emplace_back(self->make_response_promise<node_info>()); }};
+}
+
 /// Lists nothing, refuses every call, and ends when it is asked for a workspace or told to remove one.
 caf::behavior unhelpful_node(caf::event_based_actor* self, std::uint32_t protocol) {
   return {
@@ -76,6 +82,14 @@ SCENARIO("a node of another protocol is refused before anything is asked of it")
   REQUIRE(!node);
   CHECK_EQ(node.error().how, verdict::refused);
   CHECK_EQ(node.error().reason, "ProtocolMismatch");
+}
+
+SCENARIO("a node that says nothing is unreachable, within the budget and not the grace of verbs") {
+  published = system.spawn(silent_node);
+  auto how = options{};
+  how.port = system.middleman().publish(caf::actor_cast<node_actor>(published), 0, "127.0.0.1").value();
+  how.budget = 200ms;
+  CHECK_EQ(remote_node::connect(how).error().how, verdict::unreachable);
 }
 
 SCENARIO("where nobody listens a node is unreachable") {
