@@ -2,6 +2,7 @@
 
 #include "actors/supervise.hpp"
 #include "actors/translate.hpp"
+#include "base/random.hpp"
 #include "cluster/shard_map.hpp"
 #include "messages/error.hpp"
 
@@ -11,10 +12,14 @@ namespace {
 
 constexpr std::size_t most_readings = 256;
 
+caf::error no_tasks() {
+  return to_error(make_problem(verdict::refused, "NotAllowed", "this node runs no tasks"));
+}
+
 } // namespace
 
 node_state::node_state(node_actor::pointer self, actor_world& world, node_info about) :
-  self_(self), world_(world), about_(std::move(about)) {
+  self_(self), world_(world), about_(std::move(about)), tasks_(self, world) {
 }
 
 node_state::~node_state() {
@@ -69,6 +74,19 @@ node_actor::behavior_type node_state::make_behavior() {
     [this](atom::events, std::string& which) { return pass<std::vector<workspace_event>>(std::move(which), atom::events_v); },
     [this](atom::subscribe, std::string& which, const event_sink_actor& sink) {
       return pass<std::vector<workspace_event>>(std::move(which), atom::subscribe_v, sink);
+    },
+    [this](atom::acquire, task_spec& what, const task_holder_actor& holder, caf::timespan budget) {
+      return acquire(std::move(what), holder, budget);
+    },
+    [this](atom::release, std::string& selector, caf::timespan budget) -> caf::result<released_view> {
+      if (world_.tasks == nullptr)
+        return no_tasks();
+      return tasks_.release(std::move(selector), within(budget));
+    },
+    [this](atom::capacity, const std::string& pool, caf::timespan budget) -> caf::result<capacity_view> {
+      if (world_.tasks == nullptr)
+        return no_tasks();
+      return tasks_.capacity(pool, within(budget));
     },
     [this](atom::stop) -> caf::result<void> {
       // A client of another process has no say in the life of this one.
@@ -131,7 +149,19 @@ caf::result<std::vector<workspace_view>> node_state::list(caf::timespan budget) 
   return waiting;
 }
 
+caf::result<task_actor> node_state::acquire(task_spec what, const task_holder_actor& holder, caf::timespan budget) {
+  if (stopping_)
+    return to_error(make_problem(verdict::refused, "NodeStopping", "the node is stopping; nothing was done"));
+  if (world_.tasks == nullptr)
+    return no_tasks();
+  auto named = workspace::task_name(new_uuid());
+  const auto& shard = shards_[cluster::shard_of(named, about_.shards)];
+  return self_->delegate(shard, atom::acquire_v, std::move(named), std::move(what), holder, tasks_.gate(), tasks_.fence(), budget);
+}
+
 void node_state::land(std::uint64_t ticket, const landed& x) {
+  if (tasks_.land(ticket, x))
+    return;
   auto found = reading_.extract(ticket);
   if (!found)
     return;
@@ -241,6 +271,7 @@ void node_state::watch_down() {
 }
 
 void node_state::down(const caf::down_msg& x) {
+  tasks_.down(x.source);
   if (watch_ && x.source == watch_.address())
     return watch_down();
   auto left = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/node_tasks.hpp"
 #include "actors/shard.hpp"
 #include "actors/watch.hpp"
 
@@ -34,6 +35,7 @@ private:
   caf::result<std::vector<workspace_view>> list(caf::timespan budget);
   void add_sessions(promise<std::vector<workspace_view>> to, const std::vector<workspace::summary>& seen);
   caf::result<node_info> info();
+  caf::result<task_actor> acquire(task_spec what, const task_holder_actor& holder, caf::timespan budget);
   void land(std::uint64_t ticket, const landed& x);
   void start_shard(shard_actor& slot);
   void start_watch();
@@ -52,6 +54,7 @@ private:
   int watch_crashes_ = 0;
   time_source::clock::time_point watch_started_{};
   std::map<std::uint64_t, std::variant<promise<workspace_view>, promise<std::vector<workspace_view>>>> reading_;
+  node_tasks tasks_;
   bool stopping_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "actors/shard.hpp"
 
 #include "actors/supervise.hpp"
+#include "actors/translate.hpp"
 #include "messages/error.hpp"
 
 namespace paddock {
@@ -18,7 +19,7 @@ bool stamps_later(verdict x) {
 
 } // namespace
 
-shard_state::shard_state(shard_actor::pointer self, actor_world& world) : self_(self), world_(world) {
+shard_state::shard_state(shard_actor::pointer self, actor_world& world) : self_(self), world_(world), tasks_(self, world) {
 }
 
 shard_state::~shard_state() {
@@ -74,6 +75,12 @@ shard_actor::behavior_type shard_state::make_behavior() {
     },
     [this](atom::subscribe, const std::string& which, const event_sink_actor& sink) {
       return pass<std::vector<workspace_event>>(which, atom::subscribe_v, sink);
+    },
+    [this](atom::acquire, std::string& which, task_spec& what, const task_holder_actor& holder, const egress_gate_actor& gate,
+           const fence_actor& fence, caf::timespan budget) -> caf::result<task_actor> {
+      if (stopping_)
+        return to_error(make_problem(verdict::refused, "NodeStopping", "the node is stopping; nothing was done"));
+      return tasks_.acquire({to_request(std::move(which), std::move(what)), holder, gate, fence}, budget);
     },
     [this](atom::count) {
       std::uint64_t alive = 0;
@@ -162,6 +169,7 @@ void shard_state::retire(const std::string& text, const caf::actor_addr& who) {
 }
 
 void shard_state::down(const caf::down_msg& x) {
+  tasks_.down(x.source);
   retiring_.erase(x.source);
   for (auto at = workspaces_.begin(); at != workspaces_.end(); ++at) {
     auto& [text, one] = *at;
@@ -178,7 +186,11 @@ void shard_state::down(const caf::down_msg& x) {
     }
     break;
   }
-  if (stopping_ && workspaces_.empty() && retiring_.empty())
+  quit_when_done();
+}
+
+void shard_state::quit_when_done() {
+  if (stopping_ && workspaces_.empty() && retiring_.empty() && tasks_.idle())
     self_->quit();
 }
 
@@ -254,8 +266,8 @@ void shard_state::stop() {
       at = workspaces_.erase(at);
     }
   }
-  if (workspaces_.empty() && retiring_.empty())
-    self_->quit();
+  tasks_.stop();
+  quit_when_done();
 }
 
 } // namespace paddock

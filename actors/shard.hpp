@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/shard_tasks.hpp"
 #include "actors/workspace.hpp"
 
 #include <functional>
@@ -41,14 +42,16 @@ private:
   void stamp_next();
   void stamp_later(const std::string& which, bool report);
   void stop();
+  void quit_when_done();
 
   shard_actor::pointer self_;
   actor_world& world_;
   std::map<std::string, entry> workspaces_;
   std::map<caf::actor_addr, workspace_actor> retiring_; // deleted, and not yet ended
-  watch_actor watch_;                                   // null: nothing is watched
-  std::map<std::string, bool> to_stamp_;                // one at a time, so that those nobody uses cost no more; whether to report it
-  std::map<std::string, bool> unstamped_;               // could not be stamped, and wait for one pause; as `to_stamp_`
+  shard_tasks tasks_;
+  watch_actor watch_;                     // null: nothing is watched
+  std::map<std::string, bool> to_stamp_;  // one at a time, so that those nobody uses cost no more; whether to report it
+  std::map<std::string, bool> unstamped_; // could not be stamped, and wait for one pause; as `to_stamp_`
   bool stamping_ = false;
   bool stopping_ = false;
 };

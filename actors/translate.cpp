@@ -1,5 +1,7 @@
 #include "actors/translate.hpp"
 
+#include "workspace/acquire.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace paddock {
@@ -26,13 +28,46 @@ problem to_problem(const workspace::failure& x) {
           workspace::details_of(x).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
+namespace {
+
+problem with_retirement(problem x, nlohmann::json what) {
+  auto details = nlohmann::json::parse(x.details);
+  details["retirement"] = std::move(what);
+  x.details = details.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return x;
+}
+
+} // namespace
+
 problem kept(problem x, std::string_view reason) {
   if (x.reason != "RemoteCancellationUnknown" && x.reason != "WorkspaceGuestGone")
     return x;
-  auto details = nlohmann::json::parse(x.details);
-  details["retirement"] = {{"accepted", false}, {"reason", std::string{reason}}};
-  x.details = details.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return x;
+  return with_retirement(std::move(x), {{"accepted", false}, {"reason", std::string{reason}}});
+}
+
+problem retired(problem x, const problem* no) {
+  if (no == nullptr)
+    return with_retirement(std::move(x), {{"accepted", true}});
+  return with_retirement(std::move(x), {{"accepted", false}, {"error", {{"reason", no->reason}, {"message", no->message}}}});
+}
+
+problem of_acquire(problem x) {
+  const auto details = nlohmann::json::parse(x.details, nullptr, false);
+  const auto status = details.is_object() ? details.find("status") : details.end();
+  const auto answered = details.is_object() && status != details.end() && status->is_number_unsigned();
+  const auto why = workspace::acquire_reason_for(x.reason, answered ? std::optional{status->get<unsigned>()} : std::nullopt);
+  if (!why)
+    return x;
+  return to_problem(workspace::acquire_failed{*why, {std::move(x.reason), std::move(x.message), std::move(x.details)}});
+}
+
+workspace::task_request to_request(std::string name, task_spec x) {
+  workspace::task_request out;
+  out.name = std::move(name);
+  out.template_name = std::move(x.template_name);
+  if (!x.pool.empty())
+    out.pool = std::move(x.pool);
+  return out;
 }
 
 problem to_problem(const egress::egress_error& x) {
@@ -79,6 +114,14 @@ workspace_view to_view(const workspace::summary& seen, const workspace_view& hel
   }
   out.sandbox_uid = seen.sandbox.text();
   return out;
+}
+
+released_view to_view(const workspace::released_tasks& x) {
+  return {x.names.size(), x.names};
+}
+
+capacity_view to_view(const workspace::task_capacity& x) {
+  return {x.ready, x.desired, x.active_claims, x.pending_pods};
 }
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include "client/actors.hpp"
 #include "client/connection.hpp"
+#include "client/task_state.hpp"
 
 #include <utility>
 
@@ -29,6 +30,18 @@ result<std::vector<workspace_view>> remote_node::list() const {
 
 remote_workspace remote_node::workspace(std::string id) const {
   return {by_, std::move(id), budget_};
+}
+
+task_holder remote_node::hold_tasks(std::function<void(const task_event&)> told) const {
+  return task_holder{std::make_unique<task_holder::state>(by_, budget_, std::move(told))};
+}
+
+result<released_view> remote_node::release(std::string selector) const {
+  return by_->ask<released_view>(effect::changes, budget_, atom::release_v, std::move(selector), budget_);
+}
+
+result<capacity_view> remote_node::capacity(std::string pool) const {
+  return by_->ask<capacity_view>(effect::reads, budget_, atom::capacity_v, std::move(pool), budget_);
 }
 
 const char* version() noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "client/options.hpp"
+#include "client/task.hpp"
 #include "client/workspace.hpp"
 
 #include <string>
@@ -24,6 +25,13 @@ public:
   [[nodiscard]] result<std::vector<workspace_view>> list() const;
   /// The workspace of this id, which need not exist yet; asks nothing.
   [[nodiscard]] remote_workspace workspace(std::string id) const;
+
+  /// A holder of task sandboxes. `told` hears, on a thread of the library, what the node says of those that are held.
+  [[nodiscard]] task_holder hold_tasks(std::function<void(const task_event&)> told = {}) const;
+  /// Deletes every claim that the selector names, whichever host made it.
+  [[nodiscard]] result<released_view> release(std::string selector) const;
+  /// How a pool stands; empty: the node's own.
+  [[nodiscard]] result<capacity_view> capacity(std::string pool = {}) const;
 
 private:
   friend struct actor_access;

@@ -1,6 +1,6 @@
 #include "client/workspace.hpp"
 
-#include "client/call_actors.hpp"
+#include "client/call_start.hpp"
 #include "client/connection.hpp"
 #include "client/follower.hpp"
 
@@ -14,21 +14,6 @@ namespace {
 
 effect effect_of_question(const guest_question& what) {
   return std::holds_alternative<sessions_question>(what.what) ? effect::reads : effect::changes;
-}
-
-/// Starts a call by asking `of`, with what it is told before the call.
-template <class Handle, class... Ts>
-result<std::unique_ptr<running_call>> started(const std::shared_ptr<const connection>& by, const Handle& of, caf::timespan budget,
-                                              call_spec what, std::shared_ptr<inbox> to, Ts... first) {
-  const auto kind = effect_of(what.what);
-  auto sink = spawn_sink(by->system(), to);
-  auto call = by->ask_of<call_actor>(of, kind, budget, atom::call_v, std::move(first)..., std::move(what), sink, budget);
-  if (!call) {
-    // Its handle was sent, so it does not end by itself.
-    caf::anon_send_exit(sink, caf::exit_reason::user_shutdown);
-    return tl::unexpected{std::move(call.error())};
-  }
-  return watched_call(by->system(), std::move(*call), std::move(sink), std::move(to), by);
 }
 
 } // namespace
@@ -71,7 +56,7 @@ result<std::unique_ptr<running_call>> pinned_guest::begin(call_spec what, std::s
   auto view = state_->made();
   if (!view)
     return tl::unexpected{std::move(view.error())};
-  return started(state_->by, *view, state_->budget, std::move(what), std::move(to));
+  return start_call(state_->by, *view, state_->budget, std::move(what), std::move(to));
 }
 
 // -- remote_workspace -----------------------------------------------------------------------------
@@ -144,7 +129,7 @@ result<guest_answer> remote_workspace::ask(guest_question what) const {
 }
 
 result<std::unique_ptr<running_call>> remote_workspace::begin(call_spec what, std::shared_ptr<inbox> to) const {
-  return started(by_, by_->node(), budget_, std::move(what), std::move(to), id_);
+  return start_call(by_, by_->node(), budget_, std::move(what), std::move(to), id_);
 }
 
 } // namespace paddock::client

@@ -19,7 +19,7 @@ function(paddock_install_headers folder)
   endforeach()
 endfunction()
 
-paddock_install_headers(client actors.hpp call.hpp files.hpp follow.hpp forward.hpp inbox.hpp node.hpp options.hpp result.hpp run.hpp stream.hpp target.hpp watch.hpp
+paddock_install_headers(client actors.hpp call.hpp files.hpp follow.hpp forward.hpp inbox.hpp node.hpp options.hpp result.hpp run.hpp stream.hpp target.hpp task.hpp watch.hpp
   workspace.hpp)
 paddock_install_headers(messages error.hpp ids.hpp interfaces.hpp problem.hpp types.hpp)
 paddock_install_headers(remoting actor_config.hpp tls.hpp)

@@ -1,5 +1,6 @@
 #include "config/node_options.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace paddock::config {
@@ -34,6 +35,19 @@ bool is_object_name(const std::string& x) {
 
 } // namespace
 
+std::optional<std::map<std::string, std::string>> read_labels(const std::string& text) {
+  auto got = std::map<std::string, std::string>{};
+  for (std::size_t first = 0; first < text.size();) {
+    const auto comma = std::min(text.find(',', first), text.size());
+    const auto equals = text.find('=', first);
+    if (equals == first || equals >= comma)
+      return std::nullopt;
+    got[text.substr(first, equals - first)] = text.substr(equals + 1, comma - equals - 1);
+    first = comma + 1;
+  }
+  return got;
+}
+
 void describe(option_list& see, node_options& x) {
   see.option("listen", x.listen, "Where clients reach this node as a remote actor. Port 0 lets the kernel choose.");
   see.option("namespace", x.cluster_namespace, "The Kubernetes namespace of all workspaces.").matching("a DNS label", is_label);
@@ -62,6 +76,17 @@ void describe(option_list& see, node_options& x) {
               {"unverified", ingress_check::unverified}},
              "Whether a policy must close the agent's port: of the engine of egress (verified), of core or cilium, or unverified. auto: "
              "verified, with the embedded cluster unverified.");
+  see.option("task-pool", x.task_pool, "The SandboxWarmPool that tasks come out of. Empty: a Sandbox is made for each.")
+    .matching("an object name", [](const std::string& name) { return name.empty() || is_object_name(name); });
+  see.option("task-lease", x.task_lease, "How long a task sandbox outlives the node that holds it, in whole seconds.")
+    .at_least(milliseconds{1000})
+    .at_most(longest)
+    .matching("in whole seconds", [](milliseconds lease) { return lease % milliseconds{1000} == milliseconds{0}; });
+  see
+    .option("task-labels", x.task_labels,
+            "Labels of the claims of this node: KEY=VALUE, separated by commas. `paddock task release` finds "
+            "claims by them.")
+    .matching("KEY=VALUE, separated by commas", [](const std::string& text) { return read_labels(text).has_value(); });
   see.option("epoch-base", x.epoch_base, "Added to the holder epochs of this node, so that they exceed those of an earlier system.")
     .matching("a non-negative safe integer", [](std::uint64_t epoch) { return epoch <= highest_epoch; });
   see.option("shards", x.shards, "How many shards the workspaces are spread over. The same on every node.").at_least(1).at_most(4096);

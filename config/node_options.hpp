@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,9 @@ struct node_options {
   agent_address agent = agent_address::service;
   std::string egress; // a file; empty: nothing of egress is verified or promised
   ingress_check ingress = ingress_check::automatic;
+  std::string task_pool; // empty: a task's Sandbox is made for it
+  std::chrono::milliseconds task_lease{3'600'000};
+  std::string task_labels; // KEY=VALUE, separated by commas
   std::uint64_t epoch_base = 0;
   std::uint64_t shards = 64;
   std::string data_dir; // empty: in memory
@@ -39,6 +44,9 @@ struct node_options {
   log_level level = log_level::info;
   log_format format = log_format::text;
 };
+
+/// What `task_labels` says; nothing where it is not of that form.
+[[nodiscard]] std::optional<std::map<std::string, std::string>> read_labels(const std::string& text);
 
 /// Names every option of a node once.
 void describe(option_list& see, node_options& x);

@@ -67,7 +67,7 @@ public:
         home_ = *found;
   }
 
-  [[nodiscard]] bool fits(const write_match& match) const {
+  [[nodiscard]] bool fits(const write_match& match) {
     return match.fits(what_.what, what_.operation, name_, what_.kind.namespaced) && has_labels(match, what_, name_space());
   }
 
@@ -83,7 +83,8 @@ public:
     if (request_.is_null())
       request_ = request_of(what_, name_);
     for (const auto& param : params) {
-      const policy_input input{request_, what_.object, what_.old, param ? &param->value : nullptr, name_space()};
+      const auto value = param ? param->value() : json{};
+      const policy_input input{request_, what_.object, what_.old, param ? &value : nullptr, name_space()};
       for (const auto& verdict : evaluate_policy(policy, input, cost))
         judge(policy, binding, verdict);
       // Of the other parameters nothing more could be said.
@@ -104,8 +105,10 @@ public:
   }
 
 private:
-  [[nodiscard]] const json* name_space() const {
-    return home_ ? &home_->value : nullptr;
+  [[nodiscard]] const json* name_space() {
+    if (home_ && home_value_.is_null())
+      home_value_ = home_->value();
+    return home_ ? &home_value_ : nullptr;
   }
 
   static std::string called(const admission_policy& policy, const admission_binding& binding) {
@@ -154,6 +157,7 @@ private:
   std::vector<std::string>& warnings_;
   std::string name_;
   object_ptr home_; // the namespace of the object
+  json home_value_; // its value, read for the first policy that asks
   json request_;    // made for the first policy that is asked
   std::optional<api_status> denied_;
 };
@@ -165,16 +169,16 @@ private:
 bool admission_policies::take(const stored_object& object, bool deleted) {
   if (object.kind->group != admission_group)
     return false;
-  const auto name = text_at(object.value, {"metadata", "name"});
+  const auto name = object.text_at({"metadata", "name"});
   const bool policy = object.kind->kind == "ValidatingAdmissionPolicy";
   if (deleted && policy)
     policies_.erase(name);
   else if (deleted)
     bindings_.erase(name);
   else if (policy)
-    policies_.insert_or_assign(name, read_policy(object.value));
+    policies_.insert_or_assign(name, read_policy(object.value()));
   else
-    bindings_.insert_or_assign(name, read_policy_binding(object.value));
+    bindings_.insert_or_assign(name, read_policy_binding(object.value()));
   return policy;
 }
 
@@ -200,8 +204,9 @@ void admission_policies::write_status(store& objects) {
     const auto found = objects.get(policy_kind(), "", name);
     if (!found)
       continue;
-    const auto generation = generation_at((*found)->value, {"metadata", "generation"});
-    if (generation == generation_at((*found)->value, {"status", "observedGeneration"}))
+    const auto stored = (*found)->value();
+    const auto generation = generation_at(stored, {"metadata", "generation"});
+    if (generation == generation_at(stored, {"status", "observedGeneration"}))
       continue;
     const auto said = type_checking(policy);
     const auto change = [&](const json& object) -> api_result<json> {

@@ -34,8 +34,7 @@ bool lives(const store& objects, std::string_view plural, const std::string& nam
   if (kind == nullptr)
     return false;
   const auto found = objects.get(*kind, kind->namespaced ? name_space : std::string{}, name);
-  return found && text_at((*found)->value, {"metadata", "uid"}) == uid
-         && find((*found)->value, {"metadata", "deletionTimestamp"}) == nullptr;
+  return found && (*found)->text_at({"metadata", "uid"}) == uid && !(*found)->has({"metadata", "deletionTimestamp"});
 }
 
 std::string plural_of(const std::string& kind) {

@@ -42,7 +42,13 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
 }
 
-std::string escape_markup(const std::string& text) {
+bool is_markup(char c) {
+  return c == '<' || c == '>' || c == '&';
+}
+
+std::string escape_markup(std::string text) {
+  if (std::none_of(text.begin(), text.end(), is_markup))
+    return text;
   std::string out;
   out.reserve(text.size());
   for (const char c : text) {

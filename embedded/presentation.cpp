@@ -28,9 +28,9 @@ ordered list_metadata(const resource_kind& kind, const list_position& at) {
   return out;
 }
 
-ordered version_alone(const json& value) {
+ordered version_alone(const std::string& text) {
   ordered out;
-  out["resourceVersion"] = text_at(value, {"metadata", "resourceVersion"});
+  out["resourceVersion"] = text_in(text, {"metadata", "resourceVersion"});
   return out;
 }
 
@@ -50,9 +50,9 @@ json presentation::whole(const std::string& text) const {
   return kind_.view ? to_event_view(out) : out;
 }
 
-std::string presentation::object(const json& value, const std::string& text) const {
+std::string presentation::object(const std::string& text) const {
   if (how_.what == form::table)
-    return written(make_table(how_, version_alone(value), &kind_, ordered::array({row(value, text)})));
+    return written(make_table(how_, version_alone(text), &kind_, ordered::array({row(text)})));
   if (how_.what == form::metadata)
     return written(partial_object(whole(text), how_.version));
   if (how_.yaml)
@@ -60,8 +60,9 @@ std::string presentation::object(const json& value, const std::string& text) con
   return kind_.view ? encode_json(whole(text)) : text;
 }
 
-ordered presentation::row(const json& value, const std::string& text) const {
-  return table_row(kind_, value, how_.beside == representation::rows::none ? json{} : whole(text), how_, now_);
+ordered presentation::row(const std::string& text) const {
+  const auto kept = json::parse(text);
+  return kind_.view ? table_row(kind_, kept, to_event_view(kept), how_, now_) : table_row(kind_, kept, kept, how_, now_);
 }
 
 std::string presentation::plain_list(std::span<const object_ptr> items, const ordered& metadata) const {
@@ -88,7 +89,7 @@ std::string presentation::list(std::span<const object_ptr> items, const list_pos
   }
   auto all = ordered::array();
   for (const auto& x : items)
-    all.push_back(how_.what == form::table ? row(x->value, x->text) : partial_object(whole(x->text), how_.version));
+    all.push_back(how_.what == form::table ? row(x->text) : partial_object(whole(x->text), how_.version));
   if (how_.what == form::table)
     return written(make_table(how_, metadata, &kind_, std::move(all)));
   ordered out;
@@ -99,12 +100,21 @@ std::string presentation::list(std::span<const object_ptr> items, const list_pos
   return written(out);
 }
 
-std::string presentation::event(const json& value, const std::string& text, bool first) const {
+std::string presentation::event(const std::string& text, bool first) const {
   if (how_.what == form::table)
-    return encode_json(make_table(how_, version_alone(value), first ? &kind_ : nullptr, ordered::array({row(value, text)})));
+    return encode_json(make_table(how_, version_alone(text), first ? &kind_ : nullptr, ordered::array({row(text)})));
   if (how_.what == form::metadata)
     return encode_json(partial_object(whole(text), how_.version));
   return kind_.view ? encode_json(whole(text)) : text;
+}
+
+watch_form watch_form_of(const resource_kind& kind, const representation& how) {
+  // All that `event` reads of both. YAML is no form of a watch.
+  const auto name = kind.qualified_plural() + '/' + kind.api_version() + '/' + std::to_string(static_cast<int>(how.what)) + '/'
+                    + how.version + '/' + std::to_string(static_cast<int>(how.beside));
+  return {name, [kind = &kind, how](const std::string& text, bool first, store::instant now) {
+            return presentation{*kind, how, now}.event(text, first);
+          }};
 }
 
 } // namespace paddock::embedded

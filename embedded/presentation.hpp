@@ -2,6 +2,7 @@
 
 #include "embedded/representation.hpp"
 #include "embedded/store.hpp"
+#include "embedded/watch_form.hpp"
 
 #include <optional>
 #include <span>
@@ -23,16 +24,16 @@ public:
   }
 
   [[nodiscard]] std::string content_type() const;
-  /// The body for one object. `text` is its JSON, so that the usual form costs nothing.
-  [[nodiscard]] std::string object(const json& value, const std::string& text) const;
+  /// The body for one object, of which `text` is the JSON: the usual form costs nothing.
+  [[nodiscard]] std::string object(const std::string& text) const;
   [[nodiscard]] std::string list(std::span<const object_ptr> items, const list_position& at) const;
 
   /// An event's object. Of the tables of a watch only the first has columns.
-  [[nodiscard]] std::string event(const json& value, const std::string& text, bool first) const;
+  [[nodiscard]] std::string event(const std::string& text, bool first) const;
 
 private:
   [[nodiscard]] json whole(const std::string& text) const;
-  [[nodiscard]] nlohmann::ordered_json row(const json& value, const std::string& text) const;
+  [[nodiscard]] nlohmann::ordered_json row(const std::string& text) const;
   [[nodiscard]] std::string plain_list(std::span<const object_ptr> items, const nlohmann::ordered_json& metadata) const;
   [[nodiscard]] std::string written(const nlohmann::ordered_json& value) const;
 
@@ -40,5 +41,8 @@ private:
   representation how_;
   store::instant now_;
 };
+
+/// The same of a watch's events.
+[[nodiscard]] watch_form watch_form_of(const resource_kind& kind, const representation& how);
 
 } // namespace paddock::embedded

@@ -18,7 +18,7 @@ const resource_kind& cluster_roles() {
 /// The rules that roles which aggregate shall have.
 class collector {
 public:
-  explicit collector(const std::vector<object_ptr>& all) : all_(all) {
+  explicit collector(const std::vector<json>& all) : all_(all) {
   }
 
   json rules_for(const json& role) {
@@ -35,13 +35,13 @@ private:
     for (const auto& selector : list_at(*rule, "clusterRoleSelectors")) {
       const auto chosen = read_label_selector(selector);
       for (const auto& other : all_) {
-        if (!chosen || !chosen->matches(other->value) || !visited_.insert(&other->value).second)
+        if (!chosen || !chosen->matches(other) || !visited_.insert(&other).second)
           continue;
         // Of a role that aggregates itself the rules count that it shall have, and not those that it has.
-        if (aggregates(other->value))
-          collect(other->value);
+        if (aggregates(other))
+          collect(other);
         else
-          add(list_at(other->value, "rules"));
+          add(list_at(other, "rules"));
       }
     }
   }
@@ -52,7 +52,7 @@ private:
         rules_.push_back(one);
   }
 
-  const std::vector<object_ptr>& all_;
+  const std::vector<json>& all_;
   std::set<const json*> visited_;
   json rules_;
 };
@@ -61,12 +61,14 @@ private:
 
 bool aggregate_roles(store& objects) {
   bool wrote = false;
-  const auto all = objects.list(cluster_roles(), "", {});
+  std::vector<json> all;
+  for (const auto& x : objects.list(cluster_roles(), "", {}))
+    all.push_back(x->value());
   for (const auto& one : all) {
-    if (!aggregates(one->value))
+    if (!aggregates(one))
       continue;
-    auto wanted = collector{all}.rules_for(one->value);
-    const auto* had = member(one->value, "rules");
+    auto wanted = collector{all}.rules_for(one);
+    const auto* had = member(one, "rules");
     if (had != nullptr && (*had == wanted || (had->is_null() && wanted.empty())))
       continue;
     const auto change = [&](const json& object) -> api_result<json> {
@@ -75,7 +77,7 @@ bool aggregate_roles(store& objects) {
       return out;
     };
     const auto done =
-      objects.update(cluster_roles(), "", text_at(one->value, {"metadata", "name"}), store::part::main, store::form::patch, change);
+      objects.update(cluster_roles(), "", text_at(one, {"metadata", "name"}), store::part::main, store::form::patch, change);
     wrote = wrote || done.has_value();
   }
   return wrote;

@@ -107,14 +107,15 @@ void rbac_authorizer::take(const stored_object& object, bool deleted) {
   const auto& kind = *object.kind;
   if (kind.group != rbac_group)
     return;
-  const auto name_space = text_at(object.value, {"metadata", "namespace"});
-  const auto name = text_at(object.value, {"metadata", "name"});
+  const auto value = object.value();
+  const auto name_space = text_at(value, {"metadata", "namespace"});
+  const auto name = text_at(value, {"metadata", "name"});
   const auto key = key_of(name_space, name);
   if (is_role(kind)) {
     if (deleted)
       roles_.erase(key);
     else
-      roles_[key] = std::make_shared<const std::vector<policy_rule>>(read_rules(object.value));
+      roles_[key] = std::make_shared<const std::vector<policy_rule>>(read_rules(value));
     return;
   }
   if (!is_binding(kind))
@@ -122,8 +123,8 @@ void rbac_authorizer::take(const stored_object& object, bool deleted) {
   drop_binding(key);
   if (deleted)
     return;
-  binding made{name_space, name, text_at(object.value, {"roleRef", "kind"}), text_at(object.value, {"roleRef", "name"}), {}};
-  if (const auto* subjects = member(object.value, "subjects"); subjects != nullptr && subjects->is_array()) {
+  binding made{name_space, name, text_at(value, {"roleRef", "kind"}), text_at(value, {"roleRef", "name"}), {}};
+  if (const auto* subjects = member(value, "subjects"); subjects != nullptr && subjects->is_array()) {
     for (const auto& x : *subjects) {
       auto subject = subject_of(x, name_space);
       const auto known = [&](const auto& y) { return y.first == subject->first; };

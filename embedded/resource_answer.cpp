@@ -42,11 +42,11 @@ api_answer page_not_found() {
 api_answer gone_answer(const resource_kind& kind, const stored_object& gone) {
   auto out = success();
   auto& details = out["details"];
-  details["name"] = text_at(gone.value, {"metadata", "name"});
+  details["name"] = gone.text_at({"metadata", "name"});
   if (!kind.group.empty())
     details["group"] = kind.group;
   details["kind"] = kind.plural;
-  details["uid"] = text_at(gone.value, {"metadata", "uid"});
+  details["uid"] = gone.text_at({"metadata", "uid"});
   return make_answer(200, encode_json(out));
 }
 

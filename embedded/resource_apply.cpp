@@ -82,7 +82,7 @@ json with_managers(applied done) {
 /// Of an object that was never applied to, and whose managers nobody kept, all is one manager's.
 managed_fields known_managers(const resource_kind& kind, const stored_object& live, const std::string& now) {
   auto out = managers_of(live);
-  return out.empty() ? after_update(kind, blank_object(kind), live.value, {}, {first_manager, "", now}) : out;
+  return out.empty() ? after_update(kind, blank_object(kind), live.value(), {}, {first_manager, "", now}) : out;
 }
 
 } // namespace

@@ -31,8 +31,8 @@ list_position servant::position_of(const listed& page, const list_query& query) 
   list_position at;
   at.version = query.version.value_or(of_.objects.version());
   if (page.more) {
-    const auto& last = page.items.back()->value;
-    at.next = to_token({at.version, {text_at(last, {"metadata", "namespace"}), text_at(last, {"metadata", "name"})}}, query.name_space);
+    const auto& last = *page.items.back();
+    at.next = to_token({at.version, {last.text_at({"metadata", "namespace"}), last.text_at({"metadata", "name"})}}, query.name_space);
     at.remaining = page.remaining;
   }
   return at;
@@ -63,9 +63,7 @@ outcome servant::watch() {
   out.request.bookmarks = how->bookmarks;
   out.timeout = how->timeout;
   if (of_.shape.what != representation::form::object || kind_.view)
-    out.request.show = [kind = &kind_, shape = of_.shape](const json& value, const std::string& text, bool first, store::instant now) {
-      return presentation{*kind, shape, now}.event(value, text, first);
-    };
+    out.request.form = watch_form_of(kind_, of_.shape);
   return out;
 }
 
@@ -82,7 +80,7 @@ outcome servant::remove_all() {
   const auto page = of_.objects.page(kept_, *query);
   const auto at = position_of(page, *query);
   for (const auto& x : page.items) {
-    const auto name = text_at(x->value, {"metadata", "name"});
+    const auto name = x->text_at({"metadata", "name"});
     how->admit = admission("DELETE", how->dry_run, name);
     const auto done = of_.objects.remove(kept_, of_.where.name_space, name, *how, of_.now);
     if (!done && done.error().code != 404)

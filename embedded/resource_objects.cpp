@@ -78,7 +78,7 @@ outcome servant::finish(unsigned status, const api_result<written>& done, const 
                         const std::vector<std::string>& twice) {
   if (!done)
     return to_answer(shown_refusal(done.error()));
-  auto out = make_answer(status, shown_.object(done->object->value, done->object->text), shown_.content_type());
+  auto out = make_answer(status, shown_.object(done->object->text), shown_.content_type());
   std::vector<std::string> texts;
   if (sent.unknown == unknown_fields::warned_of) {
     texts = twice;
@@ -132,7 +132,7 @@ outcome servant::get() {
   const auto found = of_.objects.get(kept_, of_.where.name_space, of_.where.name);
   if (!found)
     return to_answer(shown_refusal(found.error()));
-  return make_answer(200, shown_.object((*found)->value, (*found)->text), shown_.content_type());
+  return make_answer(200, shown_.object((*found)->text), shown_.content_type());
 }
 
 outcome servant::create() {
@@ -249,9 +249,8 @@ outcome servant::remove() {
   const auto done = of_.objects.remove(kept_, of_.where.name_space, of_.where.name, *how, of_.now);
   if (!done)
     return to_answer(shown_refusal(done.error()));
-  auto out = done->gone && !kind_.returns_deleted
-               ? gone_answer(kind_, *done->object)
-               : make_answer(200, shown_.object(done->object->value, done->object->text), shown_.content_type());
+  auto out = done->gone && !kind_.returns_deleted ? gone_answer(kind_, *done->object)
+                                                  : make_answer(200, shown_.object(done->object->text), shown_.content_type());
   add_warnings(out, warnings_);
   return out;
 }

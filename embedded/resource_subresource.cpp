@@ -26,7 +26,7 @@ outcome servant::log() {
   const auto pod = of_.objects.get(kind_, of_.where.name_space, of_.where.name);
   if (!pod)
     return to_answer(pod.error());
-  auto what = read_log_request((*pod)->value, of_.target, of_.now);
+  auto what = read_log_request((*pod)->value(), of_.target, of_.now);
   if (!what)
     return to_answer(what.error());
   return std::move(*what);
@@ -53,7 +53,7 @@ outcome servant::token() {
 
 outcome servant::get_scale() {
   const auto found = of_.objects.get(kind_, of_.where.name_space, of_.where.name);
-  return found ? make_answer(200, encode_json(scale_of((*found)->value))) : to_answer(found.error());
+  return found ? make_answer(200, encode_json(scale_of((*found)->value()))) : to_answer(found.error());
 }
 
 /// Changes the object by way of its Scale: policies are asked about that.
@@ -78,7 +78,7 @@ outcome servant::write_scale(const edit& wanted, std::string_view options) {
   const auto done = of_.objects.update(kind_, at.name_space, at.name, store::part::main, store::form::patch, change_object, *how);
   if (!done)
     return to_answer(done.error());
-  auto out = make_answer(200, encode_json(scale_of(done->object->value)));
+  auto out = make_answer(200, encode_json(scale_of(done->object->value())));
   add_warnings(out, warnings_);
   return out;
 }

@@ -1,6 +1,7 @@
 #include "embedded/selector.hpp"
 
 #include "embedded/event_view.hpp"
+#include "embedded/object_text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -84,13 +85,13 @@ std::string unknown_field(const resource_kind& kind, std::string_view name) {
 }
 
 /// A flag as its word; false where it is absent.
-std::string text_of(const json& object, const std::string& group, const std::string& field) {
-  const auto* x = group.empty() ? find(object, {field}) : find(object, {group, field});
-  if (x != nullptr && x->is_object() && field == "source")
-    return text_at(*x, {"component"});
+std::string text_of(std::string_view object, const std::string& group, const std::string& field) {
+  const auto x = group.empty() ? written_at(object, {field}) : written_at(object, {group, field});
+  if (field == "source" && x.starts_with('{'))
+    return text_in(x, {"component"});
   if (field == "unschedulable" || field == "hostNetwork")
-    return x != nullptr && *x == true ? "true" : "false";
-  return x != nullptr && x->is_string() ? x->get<std::string>() : std::string{};
+    return x == "true" ? "true" : "false";
+  return read_text(x);
 }
 
 } // namespace
@@ -174,22 +175,40 @@ tl::expected<label_selector, std::string> label_selector::parse(std::string_view
   return out;
 }
 
-bool label_selector::matches(const json& object) const {
+/// `label`: the value under a key, or nothing.
+template <class Label>
+bool label_selector::holds(Label label) const {
   for (const auto& x : all_) {
-    const auto* value = find(object, {"metadata", "labels", x.key});
-    const bool listed = value != nullptr && value->is_string()
-                        && std::find(x.values.begin(), x.values.end(), value->get_ref<const std::string&>()) != x.values.end();
+    const std::optional<std::string> value = label(x.key);
+    const bool listed = value && std::find(x.values.begin(), x.values.end(), *value) != x.values.end();
     bool holds = false;
     switch (x.what) {
       case operation::in: holds = listed; break;
       case operation::not_in: holds = !listed; break;
-      case operation::exists: holds = value != nullptr; break;
-      case operation::absent: holds = value == nullptr; break;
+      case operation::exists: holds = value.has_value(); break;
+      case operation::absent: holds = !value; break;
     }
     if (!holds)
       return false;
   }
   return true;
+}
+
+bool label_selector::matches(const json& object) const {
+  return holds([&](const std::string& key) {
+    const auto* value = find(object, {"metadata", "labels", key});
+    return value != nullptr && value->is_string() ? std::optional{value->get<std::string>()} : std::nullopt;
+  });
+}
+
+bool label_selector::matches_text(std::string_view object) const {
+  if (all_.empty())
+    return true;
+  const auto labels = written_at(object, {"metadata", "labels"});
+  return holds([&](const std::string& key) {
+    const auto value = written_at(labels, {key});
+    return value.starts_with('"') ? std::optional{read_text(value)} : std::nullopt;
+  });
 }
 
 // -- fields -------------------------------------------------------------------------------------------------------
@@ -220,7 +239,7 @@ tl::expected<field_selector, std::string> field_selector::parse(const resource_k
   return out;
 }
 
-bool field_selector::matches(const json& object) const {
+bool field_selector::matches_text(std::string_view object) const {
   return std::all_of(all_.begin(), all_.end(), [&](const term& x) { return (text_of(object, x.group, x.field) == x.value) == x.equal; });
 }
 

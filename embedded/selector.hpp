@@ -23,6 +23,8 @@ public:
   /// The failure is a text for people.
   [[nodiscard]] static tl::expected<label_selector, std::string> parse(std::string_view text);
   [[nodiscard]] bool matches(const json& object) const;
+  /// The same of an object that is kept as text.
+  [[nodiscard]] bool matches_text(std::string_view object) const;
   [[nodiscard]] bool empty() const noexcept {
     return all_.empty();
   }
@@ -34,6 +36,9 @@ private:
     operation what = operation::exists;
     std::vector<std::string> values;
   };
+  template <class Label>
+  [[nodiscard]] bool holds(Label label) const;
+
   std::vector<requirement> all_;
 };
 
@@ -42,7 +47,7 @@ private:
 class field_selector {
 public:
   [[nodiscard]] static tl::expected<field_selector, std::string> parse(const resource_kind& kind, std::string_view text);
-  [[nodiscard]] bool matches(const json& object) const;
+  [[nodiscard]] bool matches_text(std::string_view object) const;
   [[nodiscard]] bool empty() const noexcept {
     return all_.empty();
   }
@@ -61,8 +66,8 @@ private:
 struct selection {
   label_selector labels;
   field_selector fields;
-  [[nodiscard]] bool matches(const json& object) const {
-    return labels.matches(object) && fields.matches(object);
+  [[nodiscard]] bool matches_text(std::string_view object) const {
+    return labels.matches_text(object) && fields.matches_text(object);
   }
   [[nodiscard]] bool empty() const noexcept {
     return labels.empty() && fields.empty();

@@ -21,12 +21,16 @@ const resource_kind& namespace_kind() {
   return *kind;
 }
 
-/// What `metadata.generation` counts the changes of.
-json generational(const json& object) {
-  auto out = object;
-  out.erase("metadata");
-  out.erase("status");
-  return out;
+/// Whether what `metadata.generation` counts the changes of is the same.
+bool same_generation(const json& a, const json& b) {
+  const auto within = [](const json& x, const json& y) {
+    for (const auto& [key, value] : x.items())
+      if (key != "metadata" && key != "status")
+        if (const auto* other = member(y, key); other == nullptr || *other != value)
+          return false;
+    return true;
+  };
+  return within(a, b) && within(b, a);
 }
 
 /// What a strict decoder would refuse; nothing unless it is asked.
@@ -111,26 +115,24 @@ store::store(journal_port* journal, store_bounds bounds, store_names names) : jo
     names_.suffix = [](std::size_t n) { return new_name_suffix(n); };
 }
 
-tl::expected<void, std::string> store::restore(const journal_image& image) {
+tl::expected<void, std::string> store::restore(journal_image image) {
+  std::map<std::pair<std::string, std::string>, const resource_kind*> kinds;
+  for (const auto& x : served_kinds())
+    kinds[{x.api_version(), std::string{x.kind}}] = &x;
   std::map<key, object_ptr> objects;
   std::size_t bytes = 0;
-  for (const auto& [text_key, text] : image.objects) {
-    auto value = parse_json(text);
-    if (!value)
-      return tl::unexpected{"object " + text_key + " cannot be read: " + value.error()};
-    const resource_kind* kind = nullptr;
-    for (const auto& x : served_kinds())
-      if (x.api_version() == text_at(*value, {"apiVersion"}) && x.kind == text_at(*value, {"kind"}))
-        kind = &x;
-    if (kind == nullptr)
+  for (auto& [text_key, text] : image.objects) {
+    if (!json::accept(text))
+      return tl::unexpected{"object " + text_key + " cannot be read: it is no JSON"};
+    const auto kind = kinds.find({text_in(text, {"apiVersion"}), text_in(text, {"kind"})});
+    if (kind == kinds.end())
       return tl::unexpected{"object " + text_key + " is of a kind that is not served"};
-    const auto managed = take_managed(*value);
-    key at{kind, text_at(*value, {"metadata", "namespace"}), text_at(*value, {"metadata", "name"})};
-    const auto version = std::strtoull(text_at(*value, {"metadata", "resourceVersion"}).c_str(), nullptr, 10);
+    key at{kind->second, text_in(text, {"metadata", "namespace"}), text_in(text, {"metadata", "name"})};
+    const auto version = std::strtoull(text_in(text, {"metadata", "resourceVersion"}).c_str(), nullptr, 10);
     if (journal_key(at) != text_key || version == 0 || version > image.version)
       return tl::unexpected{"object " + text_key + " is not what its key and version say"};
     bytes += text.size();
-    objects.emplace(std::move(at), make_stored(*kind, version, std::move(*value), managed.is_null() ? "" : encode_json(managed)));
+    objects.emplace_hint(objects.end(), std::move(at), make_stored(*kind->second, version, std::move(text)));
   }
   objects_ = std::move(objects);
   bytes_ = bytes;
@@ -215,7 +217,7 @@ api_result<object_ptr> store::commit(const key& at, json value, std::string_view
     objects_.erase(at);
   else
     objects_[at] = now;
-  remember({version, before, now, removed});
+  remember({version, {at.name_space, at.name}, before, now, removed});
   return now;
 }
 
@@ -255,7 +257,7 @@ std::optional<api_status> store::unfit_namespace(const resource_kind& kind, cons
   const auto found = objects_.find({&namespace_kind(), "", name_space});
   if (found == objects_.end())
     return not_found(namespace_kind(), name_space);
-  if (is_terminating(found->second->value))
+  if (is_terminating(*found->second))
     return namespace_ends(kind, name, name_space);
   return std::nullopt;
 }
@@ -288,7 +290,7 @@ api_result<written> store::create(const resource_kind& kind, const std::string& 
   if (auto complaints = complaints_of(how, unknown); !complaints.empty())
     return tl::unexpected{not_strict(kind.version, kind.kind, complaints)};
   set_defaults(kind, object);
-  const auto managed = managed_text(managers_after(kind, nullptr, object, sent_managers, how));
+  const auto managed = managed_text(managers_after(kind, nullptr, blank_object(kind), object, sent_managers, how));
   if (kind.kind == "Pod")
     complete_pod(object);
   if (auto causes = check_new(kind, object); !causes.empty())
@@ -305,7 +307,7 @@ api_result<written> store::create(const resource_kind& kind, const std::string& 
       return tl::unexpected{admitted.error()};
   key at{&kind, name_space, name};
   if (auto found = objects_.find(at); found != objects_.end())
-    return tl::unexpected{already_exists(kind, name, is_terminating(found->second->value))};
+    return tl::unexpected{already_exists(kind, name, is_terminating(*found->second))};
   auto done = commit(at, std::move(object), managed, false, how.dry_run);
   if (!done)
     return tl::unexpected{done.error()};
@@ -319,7 +321,7 @@ api_result<written> store::update(const resource_kind& kind, const std::string& 
   if (found == objects_.end())
     return tl::unexpected{not_found(kind, name)};
   const auto stored = found->second; // keeps it alive while it is replaced
-  const auto& before = stored->value;
+  const auto before = stored->value();
   auto edited = change(before);
   if (!edited)
     return tl::unexpected{edited.error()};
@@ -364,11 +366,11 @@ api_result<written> store::update(const resource_kind& kind, const std::string& 
   if (how.admit)
     if (auto admitted = how.admit(&after, &before); !admitted)
       return tl::unexpected{admitted.error()};
-  const auto managers = managers_after(kind, stored.get(), after, sent_managers, how);
+  const auto managers = managers_after(kind, stored.get(), before, after, sent_managers, how);
   if (after == before && same_fields(managers, managers_of(*stored)))
     return written{stored, std::move(unknown)};
   const auto managed = managed_text(managers);
-  if (generational(after) != generational(before))
+  if (!same_generation(after, before))
     raise_generation(kind, after);
   // The last finalizer is gone: so is the object.
   const bool ends = is_terminating(after) && !is_held(kind, after) && number_at(after, {"metadata", "deletionGracePeriodSeconds"}, 0) == 0;

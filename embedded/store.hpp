@@ -3,6 +3,7 @@
 #include "base/time.hpp"
 #include "embedded/managed_fields.hpp"
 #include "embedded/object.hpp"
+#include "embedded/object_text.hpp"
 #include "embedded/resource.hpp"
 #include "embedded/selector.hpp"
 #include "embedded/status.hpp"
@@ -19,12 +20,11 @@
 
 namespace paddock::embedded {
 
-/// One version of an object. Never changes.
+/// One version of an object. Never changes. It is kept as text alone: values of it would take several times as much.
 struct stored_object {
   const resource_kind* kind = nullptr;
   std::uint64_t version = 0;
-  json value;       // without `metadata.managedFields`: as values they would be the larger part of it
-  std::string text; // as it is sent, with them
+  std::string text; // as it is sent
   std::uint32_t managed_at = 0;
   std::uint32_t managed_size = 0;
 
@@ -32,15 +32,34 @@ struct stored_object {
   [[nodiscard]] std::string_view managed() const {
     return std::string_view{text}.substr(managed_at, managed_size);
   }
+  /// The object without `metadata.managedFields`, parsed anew.
+  [[nodiscard]] json value() const;
+  /// The text at `path`, or an empty one when there is none; and whether anything is there. Nothing is parsed.
+  [[nodiscard]] std::string text_at(std::initializer_list<std::string_view> path) const {
+    return text_in(text, path);
+  }
+  [[nodiscard]] bool has(std::initializer_list<std::string_view> path) const {
+    return !written_at(text, path).empty();
+  }
 };
 using object_ptr = std::shared_ptr<const stored_object>;
 
 /// The object with these managers, as JSON. `value` itself has none.
 [[nodiscard]] object_ptr make_stored(const resource_kind& kind, std::uint64_t version, json value, std::string_view managed);
+/// The object that is written so, which `encode_json` has done.
+[[nodiscard]] object_ptr make_stored(const resource_kind& kind, std::uint64_t version, std::string text);
+
+/// Where an object stands among those of its kind: lists are in this order.
+struct list_key {
+  std::string name_space;
+  std::string name;
+  friend auto operator<=>(const list_key&, const list_key&) = default;
+};
 
 /// One write. `now` of a deletion is the last state under the version of the deletion.
 struct store_event {
   std::uint64_t version = 0;
+  list_key at;
   object_ptr before; // null: created
   object_ptr now;
   bool deleted = false;
@@ -92,13 +111,6 @@ struct deleted {
   bool gone = false; // false: it is terminating and stays readable
 };
 
-/// Where an object stands among those of its kind: lists are in this order.
-struct list_key {
-  std::string name_space;
-  std::string name;
-  friend auto operator<=>(const list_key&, const list_key&) = default;
-};
-
 /// What a list is about.
 struct list_query {
   std::string name_space = {}; // empty: all
@@ -132,7 +144,7 @@ public:
 
   /// Takes over what a journal held. Only on a store without objects. The failure names the first object that cannot be
   /// read; nothing is taken then. Watches can begin at the image's version and not before.
-  tl::expected<void, std::string> restore(const journal_image& image);
+  tl::expected<void, std::string> restore(journal_image image);
 
   /// Makes each of these namespaces unless it exists.
   api_result<void> bootstrap(const std::vector<std::string>& namespaces, instant now);

@@ -24,7 +24,7 @@ api_result<void> store::bind(const std::string& name_space, const std::string& n
   auto found = get(kind, name_space, name);
   if (!found)
     return tl::unexpected{found.error()};
-  auto pod = (*found)->value;
+  auto pod = (*found)->value();
   if (const auto sent = text_at(binding, {"metadata", "uid"}); !sent.empty() && sent != text_at(pod, {"metadata", "uid"}))
     return tl::unexpected{conflict_uid(kind, name_space, name, sent, text_at(pod, {"metadata", "uid"}))};
   if (is_terminating(pod))

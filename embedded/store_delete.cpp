@@ -75,7 +75,7 @@ bool mark(const resource_kind& kind, json& object, std::int64_t grace, store::in
 
 /// Whether the garbage collector is to say what becomes of its children.
 bool awaits_collector(const json& object) {
-  return is_terminating(object) && (has_finalizer(object, orphan_finalizer) || has_finalizer(object, foreground_finalizer));
+  return has_finalizer(object, orphan_finalizer) || has_finalizer(object, foreground_finalizer);
 }
 
 } // namespace
@@ -83,7 +83,7 @@ bool awaits_collector(const json& object) {
 api_result<void> store::finish_deletions(instant now) {
   std::vector<key> left;
   for (const auto& [at, object] : objects_)
-    if (!at.kind->collected && awaits_collector(object->value))
+    if (!at.kind->collected && is_terminating(*object) && awaits_collector(object->value()))
       left.push_back(at);
   for (const auto& at : left)
     if (auto done = remove(*at.kind, at.name_space, at.name, {}, now); !done)
@@ -100,7 +100,8 @@ api_result<deleted> store::remove(const resource_kind& kind, const std::string& 
   if (found == objects_.end())
     return tl::unexpected{not_found(kind, name)};
   const auto stored = found->second;
-  auto object = stored->value;
+  const auto before = stored->value();
+  auto object = before;
   if (const auto uid = text_at(object, {"metadata", "uid"}); how.uid && *how.uid != uid)
     return tl::unexpected{failed_uid_precondition(kind, name, *how.uid, uid)};
   if (const auto version = std::to_string(stored->version); how.version && *how.version != version)
@@ -111,13 +112,13 @@ api_result<deleted> store::remove(const resource_kind& kind, const std::string& 
   const auto grace = grace_of(kind, object, how);
   set_propagation(kind, object, how.children);
   if (grace == 0 && !is_held(kind, object)) {
-    auto done = commit(at, stored->value, stored->managed(), true, how.dry_run);
+    auto done = commit(at, before, stored->managed(), true, how.dry_run);
     if (!done)
       return tl::unexpected{done.error()};
     return deleted{std::move(*done), true};
   }
   const bool marked = mark(kind, object, grace, now);
-  if (!marked && object == stored->value)
+  if (!marked && object == before)
     return deleted{stored, false};
   auto done = commit(at, std::move(object), stored->managed(), false, how.dry_run);
   if (!done)

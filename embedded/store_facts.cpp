@@ -11,6 +11,10 @@ bool is_terminating(const json& object) {
   return find(object, {"metadata", "deletionTimestamp"}) != nullptr;
 }
 
+bool is_terminating(const stored_object& object) {
+  return object.has({"metadata", "deletionTimestamp"});
+}
+
 bool is_held(const resource_kind& kind, const json& object) {
   const auto holds = [](const json* list) { return list != nullptr && !list->empty(); };
   return holds(find(object, {"metadata", "finalizers"})) || (kind.kind == "Namespace" && holds(find(object, {"spec", "finalizers"})));

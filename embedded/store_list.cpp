@@ -7,10 +7,6 @@ namespace {
 /// The objects that were others at a version, as they were then; null: there was none.
 using undone = std::map<list_key, object_ptr>;
 
-list_key key_of(const stored_object& x) {
-  return {text_at(x.value, {"metadata", "namespace"}), text_at(x.value, {"metadata", "name"})};
-}
-
 bool within(const list_query& query, const list_key& at) {
   return (query.name_space.empty() || at.name_space == query.name_space) && (!query.after || at > *query.after);
 }
@@ -22,7 +18,7 @@ public:
   }
   /// False: the page is full, and this one stands behind it.
   bool take(const object_ptr& x) {
-    if (!x || !query_.what.matches(x->value))
+    if (!x || !query_.what.matches_text(x->text))
       return true;
     if (query_.limit != 0 && out.items.size() == query_.limit) {
       out.more = true;
@@ -48,8 +44,8 @@ listed store::page(const resource_kind& kind, const list_query& query) const {
   undone then;
   for (const auto* event = query.version ? event_after(*query.version) : nullptr; event != nullptr; event = event_after(event->version))
     if (event->now->kind == &kind)
-      if (auto at = key_of(*event->now); within(query, at))
-        then.emplace(std::move(at), event->before);
+      if (within(query, event->at))
+        then.emplace(event->at, event->before);
   // Both in order, the older state first where there is one.
   page_filler page{query};
   const auto from = query.after.value_or(list_key{query.name_space, ""});

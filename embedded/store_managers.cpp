@@ -6,18 +6,10 @@ namespace {
 
 constexpr std::string_view managed_key = "managedFields";
 
-/// Members by name, as `encode_json` writes them; `put` writes each value.
-template <class Put>
-void write_members(const json& object, std::string& out, Put put) {
-  out += '{';
-  bool first = true;
-  for (const auto& [key, value] : object.items()) {
-    out += first ? "" : ",";
-    out += encode_json(json(key)) + ":";
-    put(key, value);
-    first = false;
-  }
-  out += '}';
+object_ptr keep(const resource_kind& kind, std::uint64_t version, std::string text, std::size_t managed_at, std::size_t managed_size) {
+  text.shrink_to_fit();
+  return std::make_shared<const stored_object>(
+    stored_object{&kind, version, std::move(text), static_cast<std::uint32_t>(managed_at), static_cast<std::uint32_t>(managed_size)});
 }
 
 /// A single entry in which nothing is said: the client wants them forgotten.
@@ -27,39 +19,42 @@ bool forgets(const json& sent) {
 
 } // namespace
 
-encoded_object encode_object(const json& value, std::string_view managed) {
+encoded_object encode_object(json value, std::string_view managed) {
   encoded_object out;
-  const auto* metadata = member(value, "metadata");
-  if (managed.empty() || metadata == nullptr || !metadata->is_object()) {
+  auto* metadata = managed.empty() || !value.is_object() || !value.contains("metadata") ? nullptr : &value["metadata"];
+  if (metadata == nullptr || !metadata->is_object()) {
     out.text = encode_json(value);
     return out;
   }
-  auto with = *metadata;
-  with[std::string{managed_key}] = nullptr;
-  write_members(value, out.text, [&](const std::string& key, const json& x) {
-    if (key != "metadata") {
-      out.text += encode_json(x);
-      return;
-    }
-    write_members(with, out.text, [&](const std::string& name, const json& y) {
-      if (name != managed_key) {
-        out.text += encode_json(y);
-        return;
-      }
-      out.managed_at = out.text.size();
-      out.text += managed;
-    });
-  });
+  (*metadata)[std::string{managed_key}] = nullptr;
+  out.text = encode_json(value);
+  const auto place = written_at(out.text, {"metadata", managed_key});
+  out.managed_at = static_cast<std::size_t>(place.data() - out.text.data());
+  out.text.replace(out.managed_at, place.size(), managed);
   return out;
 }
 
 object_ptr make_stored(const resource_kind& kind, std::uint64_t version, json value, std::string_view managed) {
-  auto encoded = encode_object(value, managed);
-  encoded.text.shrink_to_fit();
-  const auto size = encoded.managed_at == 0 ? 0 : managed.size();
-  return std::make_shared<const stored_object>(stored_object{&kind, version, std::move(value), std::move(encoded.text),
-                                                             static_cast<std::uint32_t>(encoded.managed_at),
-                                                             static_cast<std::uint32_t>(size)});
+  auto encoded = encode_object(std::move(value), managed);
+  return keep(kind, version, std::move(encoded.text), encoded.managed_at, encoded.managed_at == 0 ? 0 : managed.size());
+}
+
+object_ptr make_stored(const resource_kind& kind, std::uint64_t version, std::string text) {
+  const auto managed = written_at(text, {"metadata", managed_key});
+  const auto at = managed.empty() ? 0 : static_cast<std::size_t>(managed.data() - text.data());
+  const auto size = managed.size();
+  return keep(kind, version, std::move(text), at, size);
+}
+
+json stored_object::value() const {
+  if (managed_size == 0)
+    return json::parse(text);
+  auto bare = text.substr(0, managed_at);
+  bare += "null";
+  bare.append(text, managed_at + managed_size);
+  auto out = json::parse(bare);
+  out["metadata"].erase(std::string{managed_key});
+  return out;
 }
 
 json take_managed(json& object) {
@@ -79,8 +74,8 @@ managed_fields managers_of(const stored_object& object) {
                                   : read_managed(json::parse(object.managed(), nullptr, false)).value_or(managed_fields{});
 }
 
-managed_fields managers_after(const resource_kind& kind, const stored_object* stored, const json& after, const json& sent,
-                              const write_options& how) {
+managed_fields managers_after(const resource_kind& kind, const stored_object* stored, const json& before, const json& after,
+                              const json& sent, const write_options& how) {
   auto known = stored == nullptr ? managed_fields{} : managers_of(*stored);
   auto told = read_managed(sent);
   if (how.applied)
@@ -93,7 +88,7 @@ managed_fields managers_after(const resource_kind& kind, const stored_object* st
   // An object of which nobody knows who set what stays so until something is applied to it.
   if (known.empty() && stored != nullptr)
     return known;
-  return after_update(kind, stored == nullptr ? blank_object(kind) : stored->value, after, std::move(known), how.author);
+  return after_update(kind, before, after, std::move(known), how.author);
 }
 
 } // namespace paddock::embedded

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "embedded/store.hpp"
+#include "embedded/watch_form.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace paddock::embedded {
 
@@ -15,16 +17,17 @@ struct watch_request {
   std::optional<std::uint64_t> from = {}; // absent: the objects as they are now come first, as ADDED
   bool end_of_initial = false;            // a bookmark says where the first objects end
   bool bookmarks = false;
-  /// Writes an event's object; empty: as it is stored. `first`: it is the first of the watch.
-  std::function<std::string(const json& value, const std::string& text, bool first, store::instant now)> show = {};
+  std::optional<watch_form> form = {}; // absent: objects are told as they are stored
 };
 
 /// One watch: turns the store's writes into lines. A watcher that is behind costs nothing, because the writes are kept
-/// once for all; one that is further behind than they are kept gets the ERROR 410 and ends.
+/// once for all; one that is further behind than they are kept gets the ERROR 410 and ends. Objects in a form are
+/// written once for all watches that share `forms`.
 class store_watch {
 public:
-  /// `from` is not newer than the store's version, else the watch begins with the ERROR 410.
-  store_watch(const store& objects, watch_request request);
+  /// A version in the request that is newer than the store's begins the watch with the ERROR 410. `forms` outlives the watch; null: it
+  /// shares with none.
+  store_watch(const store& objects, watch_request request, shown_objects* forms = nullptr);
 
   /// The next lines, at most about `bytes` of them; empty: nothing has happened since.
   [[nodiscard]] std::string next(std::size_t bytes, store::instant now = {});
@@ -39,11 +42,13 @@ public:
   }
 
 private:
-  [[nodiscard]] std::string expire(std::uint64_t oldest);
-  [[nodiscard]] std::string line_of(std::string_view type, const json& value, const std::string& text, store::instant now);
-  [[nodiscard]] bool about(const object_ptr& object) const;
+  void expire(std::string& out);
+  void tell(const store_event& event, store::instant now, std::string& out);
+  void tell(std::string_view type, const std::string& text, store::instant now, std::string& out);
+  [[nodiscard]] bool about(const list_key& at, const object_ptr& object) const;
 
   const store& objects_;
+  shown_objects* forms_;
   watch_request request_;
   std::vector<object_ptr> initial_;
   std::size_t told_ = 0; // of `initial_`

@@ -40,10 +40,10 @@ api_result<std::optional<bound_object>> read_bound(const json& spec, const store
   const auto found = objects.get(*kind, kind->namespaced ? name_space : std::string{}, out.name);
   if (!found)
     return tl::unexpected{found.error()};
-  if (out.kind == "Pod" && text_at((*found)->value, {"spec", "serviceAccountName"}) != account)
+  if (out.kind == "Pod" && (*found)->text_at({"spec", "serviceAccountName"}) != account)
     return tl::unexpected{
       bad_request("cannot bind token for serviceaccount " + in_quotes(account) + " to pod running with different serviceaccount name.")};
-  const auto uid = text_at((*found)->value, {"metadata", "uid"});
+  const auto uid = (*found)->text_at({"metadata", "uid"});
   if (!out.uid.empty() && out.uid != uid)
     return tl::unexpected{conflict(*kind, "", out.name,
                                    "the UID in the bound object reference (" + out.uid + ") does not match the UID in record (" + uid
@@ -72,7 +72,7 @@ api_result<json> answer_token_request(const service_account_tokens& accounts, co
   if (audiences.empty())
     audiences = {server_audience};
   // The token.
-  const auto uid = text_at((*account)->value, {"metadata", "uid"});
+  const auto uid = (*account)->text_at({"metadata", "uid"});
   const auto issued = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
   const auto token = accounts.mint({name_space, name, uid, *bound, audiences, new_uuid(), issued, issued + *seconds});
   json out{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}};

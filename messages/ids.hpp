@@ -125,6 +125,17 @@ CAF_ADD_ATOM(paddock, paddock::atom, refresh)
 CAF_ADD_ATOM(paddock, paddock::atom, events)
 CAF_ADD_ATOM(paddock, paddock::atom, subscribe)
 
+CAF_ADD_TYPE_ID(paddock, (paddock::task_spec))
+CAF_ADD_TYPE_ID(paddock, (paddock::task_view))
+CAF_ADD_TYPE_ID(paddock, (paddock::task_event))
+CAF_ADD_TYPE_ID(paddock, (paddock::released_view))
+CAF_ADD_TYPE_ID(paddock, (paddock::capacity_view))
+
+CAF_ADD_ATOM(paddock, paddock::atom, acquire)
+CAF_ADD_ATOM(paddock, paddock::atom, renew)
+CAF_ADD_ATOM(paddock, paddock::atom, release)
+CAF_ADD_ATOM(paddock, paddock::atom, capacity)
+
 CAF_END_TYPE_ID_BLOCK(paddock)
 
 CAF_ERROR_CODE_ENUM(paddock::verdict)

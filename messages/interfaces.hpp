@@ -119,24 +119,6 @@ using fence_actor = caf::typed_actor<
   // INTERNAL: the cluster has answered.
   caf::result<void>(atom::landed, std::uint64_t, landed)>;
 
-} // namespace paddock
-
-CAF_BEGIN_TYPE_ID_BLOCK(paddock_handles, ::paddock::first_handle_type_id)
-
-CAF_ADD_TYPE_ID(paddock_handles, (paddock::sink_actor))
-CAF_ADD_TYPE_ID(paddock_handles, (paddock::call_actor))
-CAF_ADD_TYPE_ID(paddock_handles, (paddock::pinned_guest_actor))
-CAF_ADD_TYPE_ID(paddock_handles, (paddock::call_owner_actor))
-CAF_ADD_TYPE_ID(paddock_handles, (paddock::watcher_actor))
-CAF_ADD_TYPE_ID(paddock_handles, (paddock::watch_actor))
-CAF_ADD_TYPE_ID(paddock_handles, (paddock::fence_actor))
-CAF_ADD_TYPE_ID(paddock_handles, (paddock::stamper_actor))
-CAF_ADD_TYPE_ID(paddock_handles, (paddock::event_sink_actor))
-
-CAF_END_TYPE_ID_BLOCK(paddock_handles)
-
-namespace paddock {
-
 /// The EGRESS GATE: what an operator applies is proved here before a sandbox begins ([E] 3.11, 6.2). One for each backend. Who asks the
 /// same at the same time shares one check, each within a time of its own. The named object is proved once; a union that passed stands for
 /// five minutes from its start, for all pods whose labels differ in the per-sandbox one only; an ingress that passed stands for good.
@@ -151,6 +133,59 @@ using egress_gate_actor = caf::typed_actor<caf::result<void>(atom::verify, named
                                            caf::result<void>(atom::expired, std::uint64_t),
                                            // INTERNAL: the cluster has answered.
                                            caf::result<void>(atom::landed, std::uint64_t, landed)>;
+
+/// Who holds a task sandbox; maybe in another process. When it ends the sandbox is given back.
+using task_holder_actor = caf::typed_actor<caf::result<void>(atom::noted, task_event)>;
+
+/// The TASK: one task sandbox ([C] 3), from the wish for it to its end. It never makes another one: after a crash nobody knows, and what it
+/// had made dies with its lease. It lives as long as its holder, and gives the sandbox back when that ends.
+using task_actor = caf::typed_actor<
+  // INTERNAL, once: acquires it, verifies what an operator applies, and probes its guest. A failure ends the TASK, and what was made
+  // is deleted, or dies with its lease.
+  caf::result<task_view>(atom::acquire, caf::timespan),
+  // What is held; asks nobody.
+  caf::result<task_view>(atom::view),
+  // As the WORKSPACE's. Refused as `SandboxDestroyed` once it is given back, and as `SandboxGone` once its object is gone: nothing is
+  // dialled.
+  caf::result<call_actor>(atom::call, call_spec, sink_actor, caf::timespan),
+  // What it may reach beside what is configured for all; the answer proves what the POLICY QUEUE's does. Refused as a call is, and as
+  // `PerSandboxEgressNotConfigured` where the node's configuration has no per-sandbox egress.
+  caf::result<void>(atom::allow, policy_spec, caf::timespan),
+  // Gives it back: ends its terminals and deletes the object. Said twice it deletes once; after a failure it may be said again.
+  caf::result<void>(atom::remove, caf::timespan),
+  // The node stops: gives it back, and ends.
+  caf::result<void>(atom::stop),
+  // INTERNAL: it is time to renew the lease, unless it was stopped since.
+  caf::result<void>(atom::renew, std::uint64_t),
+  // INTERNAL: a port has answered.
+  caf::result<void>(atom::landed, std::uint64_t, landed),
+  // INTERNAL: what a CALL tells its owner.
+  caf::result<void>(atom::heard, std::uint64_t, std::string, std::string),
+  caf::result<void>(atom::moved, std::uint64_t, call_actor, std::string),
+  caf::result<void>(atom::failed, std::uint64_t, call_actor, std::string, landed),
+  // INTERNAL: what its POLICY QUEUE found or did by itself.
+  caf::result<void>(atom::noted, policy_event)>;
+
+} // namespace paddock
+
+CAF_BEGIN_TYPE_ID_BLOCK(paddock_handles, ::paddock::first_handle_type_id)
+
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::sink_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::call_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::pinned_guest_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::call_owner_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::watcher_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::watch_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::fence_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::stamper_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::event_sink_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::egress_gate_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::task_holder_actor))
+CAF_ADD_TYPE_ID(paddock_handles, (paddock::task_actor))
+
+CAF_END_TYPE_ID_BLOCK(paddock_handles)
+
+namespace paddock {
 
 /// Who is told what a POLICY QUEUE finds or does by itself. INTERNAL, never in another process.
 using policy_watcher_actor = caf::typed_actor<caf::result<void>(atom::noted, policy_event)>;
@@ -249,6 +284,10 @@ using shard_actor = caf::typed_actor<caf::result<opened_view>(atom::open, std::s
                                      // None where no WORKSPACE is alive; starts none.
                                      caf::result<std::vector<workspace_event>>(atom::events, std::string),
                                      caf::result<std::vector<workspace_event>>(atom::subscribe, std::string, event_sink_actor),
+                                     // Acquires a task sandbox for this holder, whose object gets this name. The GATE and the FENCE are
+                                     // those of all tasks; null where the configuration has none.
+                                     caf::result<task_actor>(atom::acquire, std::string, task_spec, task_holder_actor, egress_gate_actor,
+                                                             fence_actor, caf::timespan),
                                      // How many WORKSPACEs are alive.
                                      caf::result<std::uint64_t>(atom::count), caf::result<void>(atom::stop),
                                      // INTERNAL: the Sandbox of this id carries no epoch of this host; its WORKSPACE is to stamp it,
@@ -279,6 +318,12 @@ using node_actor =
                    // Of one workspace as this node has seen it; wakes nothing, asks the cluster nothing.
                    caf::result<std::vector<workspace_event>>(atom::events, std::string),
                    caf::result<std::vector<workspace_event>>(atom::subscribe, std::string, event_sink_actor),
+                   // A task sandbox of its own for this holder, verified and probed. The TASK lives as long as the holder.
+                   caf::result<task_actor>(atom::acquire, task_spec, task_holder_actor, caf::timespan),
+                   // Deletes every claim that the selector names, of whichever host.
+                   caf::result<released_view>(atom::release, std::string, caf::timespan),
+                   // How this pool stands; empty: the node's own.
+                   caf::result<capacity_view>(atom::capacity, std::string, caf::timespan),
                    // Refuses new work and ends when every WORKSPACE has ended. Taken from this process only.
                    caf::result<void>(atom::stop),
                    // INTERNAL: the WATCH shows a Sandbox of this name without an epoch of this host (`stamper_actor`).

@@ -335,6 +335,45 @@ struct call_end {
   std::uint64_t dropped_bytes = 0;
 };
 
+// -- task sandboxes -------------------------------------------------------------------------------
+
+/// What a task is run in ([C] 3).
+struct task_spec {
+  std::string pool{};          // empty: the node's own, or none where a template is named
+  std::string template_name{}; // empty: the node's own
+};
+
+/// A task sandbox as its node holds it.
+struct task_view {
+  std::string name;         // of the object that the node made
+  std::string kind;         // SandboxClaim or Sandbox
+  std::string sandbox_name; // of a claim, that of the Sandbox that it was given
+  std::string template_name;
+  std::string pool;       // empty: none
+  std::string status;     // ready, busy or destroyed
+  bool may_grant = false; // egress may be granted to it
+};
+
+/// What a task sandbox tells who holds it.
+struct task_event {
+  std::string what; // lease-renewal-failed, gone, or the word of a policy_event
+  problem why;
+};
+
+/// What a selector has released.
+struct released_view {
+  std::uint64_t deleted = 0;
+  std::vector<std::string> names;
+};
+
+/// How a pool stands.
+struct capacity_view {
+  std::uint64_t ready = 0;
+  std::uint64_t desired = 0;
+  std::uint64_t active_claims = 0;
+  std::uint64_t pending_pods = 0;
+};
+
 /// INTERNAL: a value that a port answered with, on its way to the actor that asked. Never leaves the process.
 struct landed {
   std::shared_ptr<const void> value;
@@ -576,6 +615,34 @@ bool inspect(Inspector& f, call_end& x) {
                             f.field("lossy", x.lossy), f.field("size", x.size), f.field("execution", x.execution),
                             f.field("outcome", x.outcome), f.field("next_offset", x.next_offset),
                             f.field("dropped_bytes", x.dropped_bytes));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, task_spec& x) {
+  return f.object(x).fields(f.field("pool", x.pool), f.field("template_name", x.template_name));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, task_view& x) {
+  return f.object(x).fields(f.field("name", x.name), f.field("kind", x.kind), f.field("sandbox_name", x.sandbox_name),
+                            f.field("template_name", x.template_name), f.field("pool", x.pool), f.field("status", x.status),
+                            f.field("may_grant", x.may_grant));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, task_event& x) {
+  return f.object(x).fields(f.field("what", x.what), f.field("why", x.why));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, released_view& x) {
+  return f.object(x).fields(f.field("deleted", x.deleted), f.field("names", x.names));
+}
+
+template <class Inspector>
+bool inspect(Inspector& f, capacity_view& x) {
+  return f.object(x).fields(f.field("ready", x.ready), f.field("desired", x.desired), f.field("active_claims", x.active_claims),
+                            f.field("pending_pods", x.pending_pods));
 }
 
 } // namespace paddock

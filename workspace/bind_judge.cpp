@@ -78,6 +78,7 @@ pod_seen see_pod(const json& object, const std::optional<sandbox_uid>& owner) {
   const auto* deleted_at = find(object, {"metadata", "deletionTimestamp"});
   auto got = pod_seen{};
   got.ip = pod.ip;
+  got.labels = pod.labels;
   got.deleting = deleted_at != nullptr && !deleted_at->is_null();
   if (!pod.uid)
     return got;
@@ -131,7 +132,7 @@ pod_choice choose_pod(const std::string& sandbox_name, const std::optional<pod_s
     return nothing_yet{"the pod that was suspended is still the bound one"};
   if (how == settings::address::pod_ip && !chosen->ip)
     return nothing_yet{"its live pod has no address yet (status.podIP)", false, chosen->uid};
-  return take_pod{*chosen->uid, chosen->ip};
+  return take_pod{*chosen->uid, chosen->ip, chosen->labels};
 }
 
 result<guest::endpoint> address_of(const ready_sandbox& from, const take_pod& pod, const std::string& sandbox_name, const settings& how) {

@@ -61,6 +61,7 @@ struct pod_seen {
   std::optional<std::string> ip;
   bool deleting = false; // has a deletion timestamp
   bool owned = false;    // its controller is the session's Sandbox
+  egress::label_map labels{};
 };
 
 /// Reads a pod. Without a controller owner reference, or without a known `owner`, whose pod it is cannot be told and it is
@@ -84,6 +85,7 @@ struct nothing_yet {
 struct take_pod {
   pod_uid uid;
   std::optional<std::string> ip;
+  egress::label_map labels{};
 };
 /// The pod that a bind of one loop takes, or why none.
 using pod_choice = std::variant<take_pod, nothing_yet, ambiguous_pod>;

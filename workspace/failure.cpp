@@ -74,6 +74,17 @@ struct kind_judge {
   kind operator()(const guest_gone&) const {
     return kind::unknown;
   }
+  kind operator()(const sandbox_gone&) const {
+    return kind::not_found;
+  }
+  kind operator()(const acquire_failed& x) const {
+    switch (x.why) {
+      case acquire_reason::forbidden:
+      case acquire_reason::claim_rejected: return kind::refused;
+      case acquire_reason::image_pull: return kind::failed;
+      default: return kind::unreachable;
+    }
+  }
   kind operator()(const write_unknown&) const {
     return kind::unknown;
   }
@@ -198,6 +209,12 @@ struct namer {
   std::string operator()(const guest_gone&) const {
     return "WorkspaceGuestGone";
   }
+  std::string operator()(const sandbox_gone&) const {
+    return "SandboxGone";
+  }
+  std::string operator()(const acquire_failed&) const {
+    return "Acquire";
+  }
   std::string operator()(const write_unknown&) const {
     return "OutcomeUnknown";
   }
@@ -258,7 +275,8 @@ struct teller {
     return x.operation + ": Sandbox " + x.sandbox_name + " was deleted";
   }
   std::string operator()(const readiness_timeout& x) const {
-    return "Sandbox " + x.sandbox_name + " never became Ready within " + std::to_string(x.bound.count()) + " ms";
+    return "Sandbox " + x.sandbox_name + " never became Ready within " + std::to_string(x.bound.count()) + " ms"
+           + (x.last ? "; the last read failed: " + k8s::to_string(*x.last) : "");
   }
   std::string operator()(const no_pod& x) const {
     return "Sandbox " + x.sandbox_name + ": " + x.text;
@@ -282,6 +300,13 @@ struct teller {
   std::string operator()(const guest_gone& x) const {
     return "the guest that had the command of workspace " + x.workspace + " is gone (" + std::string{workspace::to_string(x.guest)}
            + "), and how far the command came is not known: " + guest::to_string(x.cause);
+  }
+  std::string operator()(const sandbox_gone& x) const {
+    return x.operation + ": the cluster has removed Sandbox " + x.sandbox_name;
+  }
+  std::string operator()(const acquire_failed& x) const {
+    return "no task sandbox was acquired (" + std::string{workspace::to_string(x.why)}
+           + "): " + (x.controller_reason ? *x.controller_reason + ": " + x.controller_message.value_or("") : x.cause.text);
   }
   std::string operator()(const write_unknown& x) const {
     return x.operation + ": a write was sent and its outcome is unknown: " + k8s::to_string(x.why);
@@ -426,7 +451,10 @@ struct fields {
     return {{"operation", x.operation}, {"sandboxName", x.sandbox_name}};
   }
   json operator()(const readiness_timeout& x) const {
-    return {{"sandboxName", x.sandbox_name}, {"timeoutMs", x.bound.count()}};
+    auto got = json{{"sandboxName", x.sandbox_name}, {"timeoutMs", x.bound.count()}};
+    if (x.last)
+      got["cause"] = {{"reason", k8s::reason_of(*x.last)}, {"message", k8s::to_string(*x.last)}, {"details", k8s::details_of(*x.last)}};
+    return got;
   }
   json operator()(const no_pod& x) const {
     auto got = json{{"sandboxName", x.sandbox_name}};
@@ -460,6 +488,17 @@ struct fields {
       got["previousGuestBootId"] = x.previous.boot->text();
     if (x.current.boot)
       got["currentGuestBootId"] = x.current.boot->text();
+    return got;
+  }
+  json operator()(const sandbox_gone& x) const {
+    return {{"operation", x.operation}, {"sandboxName", x.sandbox_name}};
+  }
+  json operator()(const acquire_failed& x) const {
+    auto got = json{{"reason", workspace::to_string(x.why)}, {"retryable", retryable(x.why)}};
+    if (!x.cause.reason.empty())
+      got["cause"] = {{"reason", x.cause.reason}, {"message", x.cause.text}, {"details", json::parse(x.cause.details)}};
+    put(got, "controllerReason", x.controller_reason);
+    put(got, "controllerMessage", x.controller_message);
     return got;
   }
   json operator()(const write_unknown& x) const {
@@ -506,6 +545,27 @@ json details_of(const failure& x) {
   return std::visit(fields{}, x);
 }
 
+told_failure tell(const failure& x) {
+  return {reason_of(x), to_string(x), details_of(x).dump(-1, ' ', false, json::error_handler_t::replace)};
+}
+
+std::string_view to_string(acquire_reason x) {
+  switch (x) {
+    case acquire_reason::api_unreachable: return "api-unreachable";
+    case acquire_reason::api_timeout: return "api-timeout";
+    case acquire_reason::forbidden: return "forbidden";
+    case acquire_reason::claim_rejected: return "claim-rejected";
+    case acquire_reason::capacity: return "capacity";
+    case acquire_reason::image_pull: return "image-pull";
+    case acquire_reason::not_ready: return "not-ready";
+  }
+  return "";
+}
+
+bool retryable(acquire_reason x) {
+  return x != acquire_reason::forbidden && x != acquire_reason::claim_rejected && x != acquire_reason::image_pull;
+}
+
 std::vector<std::string> all_reasons() {
   auto got = std::vector<std::string>{
     "IllegalArgument",
@@ -527,6 +587,8 @@ std::vector<std::string> all_reasons() {
     "PinIncomplete",
     "GuestPinRefused",
     "WorkspaceGuestGone",
+    "SandboxGone",
+    "Acquire",
     // Of egress.
     "UnenforceableEgressPolicy",
     "EgressPolicyConfig",

@@ -103,6 +103,7 @@ struct destroyed {
 struct readiness_timeout {
   std::string sandbox_name;
   std::chrono::milliseconds bound{0};
+  std::optional<k8s::failure> last{}; // what the latest read failed of, where it did
 };
 
 /// Ready, but no pod could be bound ([W] 3.2 step 5), or its pod is in a terminal phase ([W] P11).
@@ -144,6 +145,33 @@ struct pin_refused {
   std::optional<guest_boot_id> fresh;
 };
 
+/// A call on a task sandbox whose object the cluster has removed.
+struct sandbox_gone {
+  std::string operation;
+  std::string sandbox_name;
+};
+
+/// Why a task sandbox could not be acquired ([C] 3.10).
+enum class acquire_reason : std::uint8_t { api_unreachable, api_timeout, forbidden, claim_rejected, capacity, image_pull, not_ready };
+[[nodiscard]] std::string_view to_string(acquire_reason x);
+/// Whether the same acquire may succeed later without anybody's help.
+[[nodiscard]] bool retryable(acquire_reason x);
+
+/// A failure as it is told, for one that keeps it as its cause. The details are JSON text.
+struct told_failure {
+  std::string reason;
+  std::string text;
+  std::string details = "{}";
+};
+
+/// A task sandbox could not be acquired. What had been made for it was deleted, or dies with its lease.
+struct acquire_failed {
+  acquire_reason why = acquire_reason::not_ready;
+  told_failure cause;
+  std::optional<std::string> controller_reason{}; // of `claim_rejected`, as the next, in the controller's own words
+  std::optional<std::string> controller_message{};
+};
+
 /// What bounds the network of the workspace is not what the configuration says ([E] 8), or nobody can tell.
 struct egress_refused {
   egress::egress_error why; // no failure of a request: that is one here, too
@@ -165,10 +193,10 @@ struct guest_gone {
 /// the attempt to suspend it: none, done, failed.
 struct start_failed;
 
-using failure =
-  std::variant<illegal_argument, illegal_id, disk_refused, template_unusable, mismatch, suspended, suspend_timeout, precondition, replaced,
-               identity_mismatch, destroyed, readiness_timeout, no_pod, ambiguous_pod, privilege_refused, write_unknown, pin_incomplete,
-               pin_refused, egress_refused, guest_gone, std::shared_ptr<const start_failed>, k8s::failure, guest::failure>;
+using failure = std::variant<illegal_argument, illegal_id, disk_refused, template_unusable, mismatch, suspended, suspend_timeout,
+                             precondition, replaced, identity_mismatch, destroyed, readiness_timeout, no_pod, ambiguous_pod,
+                             privilege_refused, write_unknown, pin_incomplete, pin_refused, egress_refused, guest_gone, sandbox_gone,
+                             acquire_failed, std::shared_ptr<const start_failed>, k8s::failure, guest::failure>;
 
 struct start_failed {
   std::string clean_up;
@@ -199,6 +227,8 @@ enum class kind : std::uint8_t {
 [[nodiscard]] std::string to_string(const failure& x);
 /// The fields of the error, for programs. Carries no token and no pod uid.
 [[nodiscard]] nlohmann::json details_of(const failure& x);
+
+[[nodiscard]] told_failure tell(const failure& x);
 
 /// Every reason that `reason_of` can give, sorted. A test holds it against the structs.
 [[nodiscard]] std::vector<std::string> all_reasons();

@@ -8,6 +8,8 @@ namespace paddock::cli {
 namespace {
 
 constexpr auto list = std::to_array<advice>({
+  {"Acquire", "1, 3, 7",
+   "Look at `reason` in the details: `capacity` and `not-ready` pass, `claim-rejected` and `image-pull` want an operator."},
   {"AdmissionFenceMissing", "1, 3", "Apply the admission fence of deploy/egress; `paddock fence check` says what is missing."},
   {"AdmissionFenceNotEnforcing", "1, 3", "Bind the admission fence with `Deny`; `paddock fence check` says what keeps it from binding."},
   {"AdmissionFenceUnreadable", "1, 3", "Let the node read the admission policy and its binding."},
@@ -84,6 +86,7 @@ constexpr auto list = std::to_array<advice>({
   {"RemoteRefused", "1, 5", "Look at the message of the guest."},
   {"RemoteResultIncomplete", "1", "Run it again if it may run twice; the command has ended, and its output is not whole."},
   {"SandboxDestroyed", "5", "Make it anew with `open`; its disk is gone."},
+  {"SandboxGone", "5", "Run the task anew: its lease ran out, or somebody deleted its object."},
   {"SessionOver", "3", "Say it again once the workspace runs."},
   {"SessionRefused", "3, 5", "Look at `sessions ID` and at the reason in the message."},
   {"SessionsUnsupported", "3", "Use a guest image that keeps sessions; a plain `shell` works."},

@@ -68,6 +68,9 @@ struct arguments {
   bool only_if_idle = false;
   std::string grace;
   std::string bound;
+  // -- of `task` ----------------
+  std::string pool;
+  std::string selector;
   // -- of `guest` ---------------
   std::string address;
   std::string token_file;

@@ -44,11 +44,6 @@ int dispatch(const guest_verbs& verbs, const client::target& at, const arguments
   return flush(at, args);
 }
 
-void add_environment(CLI::App* verb, arguments& args) {
-  verb->add_option("--cwd", args.directory, "Folder below the workspace");
-  verb->add_option("--env", args.environment, "KEY=VALUE, as often as needed")->expected(1)->take_all();
-}
-
 int print_health(guest_target& guest, const arguments& args) {
   const auto got = guest.look();
   if (!got)
@@ -72,6 +67,13 @@ int print_health(guest_target& guest, const arguments& args) {
 }
 
 } // namespace
+
+void add_environment(CLI::App* verb, arguments& args) {
+  verb->add_option("--cwd", args.directory, "Folder below the workspace");
+  verb->add_option("--env", args.environment, "KEY=VALUE, as often as needed")
+    ->take_all()
+    ->allow_extra_args(false); // `--` ends no list here
+}
 
 bool guest_verbs::parsed() const {
   for (const auto* verb : {exec, attach, cancel, shell, sessions, forward, quiesce, flush})

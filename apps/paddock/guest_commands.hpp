@@ -38,6 +38,8 @@ struct direct_verbs {
 [[nodiscard]] guest_verbs add_guest_verbs(CLI::App& on, arguments& args, bool with_id);
 [[nodiscard]] direct_verbs add_direct_verbs(CLI::App& on, arguments& args);
 void add_walk_options(CLI::App& on, arguments& args);
+/// Where a command runs, and with which variables.
+void add_environment(CLI::App* verb, arguments& args);
 
 /// Whether its exit code is a command's, so that a misuse is 125.
 [[nodiscard]] bool runs_a_command(const guest_verbs& a, const direct_verbs& b);

@@ -11,6 +11,7 @@
 #include "apps/paddock/inventory.hpp"
 #include "apps/paddock/policy_verbs.hpp"
 #include "apps/paddock/print.hpp"
+#include "apps/paddock/task_verbs.hpp"
 #include "base/random.hpp"
 #include "base/stdio.hpp"
 #include "client/node.hpp"
@@ -298,6 +299,7 @@ int main(int argc, char** argv) {
   reset_verb->add_option("--stored", args.stored_epoch, "The text that stands now, to the letter")->required();
   reset_verb->add_option("--uid", args.sandbox_uid, "The uid of the Sandbox that carries it")->required();
   const auto policies = add_policy_verbs(app, args);
+  const auto tasks = add_task_verbs(app, args);
   auto* nodes_verb = app.add_subcommand("nodes", "Show the node");
   auto* guest_verb = app.add_subcommand("guest", "Speak to a guest itself, without a node: paddock guest --address HOST:PORT VERB");
   const auto direct = add_direct_verbs(*guest_verb, args);
@@ -313,7 +315,7 @@ int main(int argc, char** argv) {
       return app.exit(x);
     // An exec that was not understood is one that Paddock could not carry out.
     const auto code = misuse(args, x.what());
-    return runs_a_command(verbs, direct) ? 125 : code;
+    return runs_a_command(verbs, direct) || tasks.run->parsed() ? 125 : code;
   }
   if (version_verb->parsed()) {
     if (args.how() == format::json)
@@ -325,7 +327,7 @@ int main(int argc, char** argv) {
   if (completion_verb->parsed())
     return complete(args, app);
 
-  const auto code_of = [&](int code) { return runs_a_command(verbs, direct) ? 125 : code; };
+  const auto code_of = [&](int code) { return runs_a_command(verbs, direct) || tasks.run->parsed() ? 125 : code; };
   if (args.node.empty())
     if (const auto* from_environment = std::getenv("PADDOCK_NODE"))
       args.node = from_environment;
@@ -342,7 +344,7 @@ int main(int argc, char** argv) {
     if (!budget || budget->count() == 0)
       return code_of(misuse(args, "--timeout wants a duration such as 30s, not \"" + args.timeout + "\""));
     how.budget = *budget;
-  } else if (verbs.exec->parsed() || direct.of.exec->parsed()) {
+  } else if (verbs.exec->parsed() || direct.of.exec->parsed() || tasks.run->parsed()) {
     // The command's own limit ends it, not the verb's: five minutes are what a guest gives one that names none.
     const auto limit = args.limit.empty() ? std::nullopt : config::parse_duration(args.limit);
     how.budget = limit.value_or(std::chrono::minutes{5}) + std::chrono::minutes{1};
@@ -359,7 +361,8 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   if (has_terminal(verbs, direct, args))
     block_signals(true);
-  else if (verbs.streams() || direct.streams() || cat_verb->parsed() || ls_files_verb->parsed() || copy_verb->parsed())
+  else if (verbs.streams() || direct.streams() || tasks.run->parsed() || cat_verb->parsed() || ls_files_verb->parsed()
+           || copy_verb->parsed())
     block_signals(false);
   if (guest_verb->parsed()) {
     const auto code = run_direct(direct, args, how.budget);
@@ -403,6 +406,8 @@ int main(int argc, char** argv) {
     code = reset_epoch(by, args);
   else if (policies.parsed())
     code = run_policy(policies, by, args);
+  else if (tasks.parsed())
+    code = run_task_verb(tasks, by, args);
   else if (nodes_verb->parsed())
     print_nodes(std::cout, args.how(), config::write_listen({how.host, how.port}), by.about());
   std::cout.flush();

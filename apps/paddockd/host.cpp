@@ -13,6 +13,7 @@
 #include "messages/error.hpp"
 #include "workspace/flows/guest_jobs.hpp"
 #include "workspace/flows/ports.hpp"
+#include "workspace/flows/task_ports.hpp"
 #include "workspace/flows/verbs.hpp"
 
 #include <caf/io/all.hpp>
@@ -53,17 +54,22 @@ public:
     flows_(lane_.context().get_executor()),
     transitions_(workspace::make_transitions(world_, flows_)),
     inventory_(workspace::make_inventory(world_, flows_)),
+    tasks_(workspace::make_tasks(makes_tasks_, flows_)),
     calls_(workspace::make_guest_calls({*guests_.commands, *guests_.files, *guests_.streams, *guests_.work}, time_, flows_, &terminals_)),
     watches_(k8s::make_watches(*api_, time_, flows_, k8s::real_chance)),
     backend_(make_backend(how_.how)),
     fences_(backend_ && backend_->how.per_sandbox ? egress::make_fence_port(policies_of_, *backend_, flows_) : nullptr),
-    gates_(backend_ ? egress::make_gate_port(policies_of_, *backend_, flows_) : nullptr),
+    gates_(backend_                  ? egress::make_gate_port(policies_of_, *backend_, flows_)
+           : how_.how.ingress.verify ? egress::make_gate_port(policies_of_, of_ingress_, flows_)
+                                     : nullptr),
     policies_(fences_ ? egress::make_policy_port(policies_of_, *backend_, flows_) : nullptr),
     asked_{*transitions_,          *inventory_,  *calls_,        time_,
            how_.how.template_name, how_.warn,    watches_.get(), backend_ ? &*backend_ : nullptr,
            fences_.get(),          gates_.get(), policies_.get()},
     config_(how_.tls, 2),
     system_(config_) {
+    asked_.tasks = tasks_.get();
+    asked_.chance = k8s::real_chance;
     if (how_.how.fenced)
       asked_.stamps = stamping{how_.how.term == 0 ? 0 : k8s::first_of(how_.how.epochs()), how_.how.term != 0};
   }
@@ -142,10 +148,13 @@ private:
   flow_group flows_;
   std::unique_ptr<workspace::transitions_port> transitions_;
   std::unique_ptr<workspace::inventory_port> inventory_;
+  workspace::task_world makes_tasks_{world_, how_.tasks};
+  std::unique_ptr<workspace::task_port> tasks_;
   std::unique_ptr<workspace::guest_port> calls_;
   std::unique_ptr<k8s::watch_port> watches_;
   egress::cluster policies_of_{*api_, time_};
   std::optional<egress::backend> backend_;
+  egress::ingress_backend of_ingress_{how_.how.name_space, how_.how.ingress, how_.how.agent_port};
   std::unique_ptr<egress::fence_port> fences_;
   std::unique_ptr<egress::gate_port> gates_;
   std::unique_ptr<egress::policy_port> policies_;

@@ -2,7 +2,7 @@
 
 #include "k8s/flows/kubeconfig.hpp"
 #include "remoting/actor_config.hpp"
-#include "workspace/settings.hpp"
+#include "workspace/task.hpp"
 
 #include <tl/expected.hpp>
 
@@ -16,6 +16,7 @@ namespace paddock {
 
 struct host_options {
   workspace::settings how;
+  workspace::task_settings tasks;
   k8s::cluster_access access;
   std::chrono::milliseconds api_bound{30'000};
   std::string address = "127.0.0.1"; // where the node is published

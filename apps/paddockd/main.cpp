@@ -240,6 +240,10 @@ int main(int argc, char** argv) {
   how.how.ingress = ingress_of(options.ingress, given.embedded);
   how.how.ready_timeout = options.ready_timeout;
   how.how.ready_poll = options.ready_poll_interval;
+  if (!options.task_pool.empty())
+    how.tasks.pool = options.task_pool;
+  how.tasks.lease = std::chrono::duration_cast<std::chrono::seconds>(options.task_lease);
+  how.tasks.claim_labels = config::read_labels(options.task_labels).value_or(egress::label_map{});
   how.how.epoch_base = options.epoch_base;
   how.api_bound = options.api_request_timeout;
   how.address = options.listen.host;

@@ -80,10 +80,10 @@ asio::awaitable<result<void>> holds() {
 }
 
 /// What the ports have in common.
-template <class Port>
+template <class Port, class Of = backend>
 class over_flows : public Port {
 public:
-  over_flows(cluster& on, const backend& of, flow_group& flows) : on_(on), of_(of), flows_(flows) {
+  over_flows(cluster& on, const Of& of, flow_group& flows) : on_(on), of_(of), flows_(flows) {
   }
   void cancel(ticket name) override {
     flows_.cancel(name);
@@ -98,7 +98,7 @@ protected:
   }
 
   cluster& on_;
-  const backend& of_;
+  const Of& of_;
 
 private:
   flow_group& flows_;
@@ -146,6 +146,27 @@ public:
       [this, which = std::move(which), until] {
         auto asked = ingress_question{which.subject, which.labels, of_.baseline.name_space, of_.agent_port};
         return egress::verify_ingress(on_, of_.ingress, engine_of(of_.ingress, of_.how), std::move(asked), until);
+      },
+      std::move(to));
+  }
+};
+
+class ingress_gate_over_flows final : public over_flows<gate_port, ingress_backend> {
+public:
+  using over_flows::over_flows;
+
+  void verify_named_object(ticket name, deadline, then to) override {
+    begin<result<void>>(name, {"verifyNamedObject"}, holds, std::move(to));
+  }
+  void verify_union(ticket name, checked_pod, deadline, then to) override {
+    begin<result<void>>(name, {"verifyUnion"}, holds, std::move(to));
+  }
+  void verify_ingress(ticket name, checked_pod which, deadline until, then to) override {
+    begin<result<void>>(
+      name, {"verifyIngress"},
+      [this, which = std::move(which), until] {
+        auto asked = ingress_question{which.subject, which.labels, of_.name_space, of_.agent_port};
+        return egress::verify_ingress(on_, of_.ingress, engine_of(of_.ingress, std::nullopt), std::move(asked), until);
       },
       std::move(to));
   }
@@ -241,6 +262,10 @@ std::unique_ptr<fence_port> make_fence_port(cluster& on, const backend& of, flow
 
 std::unique_ptr<gate_port> make_gate_port(cluster& on, const backend& of, flow_group& flows) {
   return std::make_unique<gate_over_flows>(on, of, flows);
+}
+
+std::unique_ptr<gate_port> make_gate_port(cluster& on, const ingress_backend& of, flow_group& flows) {
+  return std::make_unique<ingress_gate_over_flows>(on, of, flows);
 }
 
 std::unique_ptr<policy_port> make_policy_port(cluster& on, const backend& of, flow_group& flows) {

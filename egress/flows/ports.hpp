@@ -19,6 +19,8 @@ namespace paddock::egress {
 /// @pre `of.how` has per-sandbox egress
 [[nodiscard]] std::unique_ptr<fence_port> make_fence_port(cluster& on, const backend& of, flow_group& flows);
 [[nodiscard]] std::unique_ptr<gate_port> make_gate_port(cluster& on, const backend& of, flow_group& flows);
+/// Of a backend without egress: only ingress is ever verified.
+[[nodiscard]] std::unique_ptr<gate_port> make_gate_port(cluster& on, const ingress_backend& of, flow_group& flows);
 /// @pre as for the fence
 [[nodiscard]] std::unique_ptr<policy_port> make_policy_port(cluster& on, const backend& of, flow_group& flows);
 

@@ -60,6 +60,7 @@ struct core {
   api_server_options options;
   store objects;
   request_gate gate;
+  shown_objects shown;
   std::list<bell*> watchers; // to ring after each write
   std::list<waiting_write*> writes;
   bool group_due = false;   // `carry_out_group` comes
@@ -230,7 +231,7 @@ asio::awaitable<void> run_watch(std::shared_ptr<core> of, http_responder& to, wa
   const auto now = of->time.now();
   const auto length =
     start.timeout ? std::chrono::duration_cast<std::chrono::seconds>(*start.timeout) : std::chrono::seconds{longest_watch};
-  auto it = running_watch{store_watch{of->objects, std::move(start.request)}, bell{lane}, now + length, now + bookmark_every};
+  auto it = running_watch{store_watch{of->objects, std::move(start.request), &of->shown}, bell{lane}, now + length, now + bookmark_every};
   const auto listed = enlisted{of->watchers, it.mine};
   http_headers headers{{"Content-Type", "application/json"}};
   auto told = co_await to.begin(200, std::move(headers));
@@ -242,7 +243,7 @@ asio::awaitable<void> run_watch(std::shared_ptr<core> of, http_responder& to, wa
 /// Whether a log may still grow: the pod is there and its container has not ended.
 bool may_grow(const core& of, const log_request& what) {
   const auto pod = of.objects.get(*find_kind("", "v1", "pods"), what.name_space, what.pod);
-  return what.follow && pod && may_write((*pod)->value, what);
+  return what.follow && pod && may_write((*pod)->value(), what);
 }
 
 asio::awaitable<void> run_log(std::shared_ptr<core> of, http_responder& to, log_request what) {
@@ -371,11 +372,11 @@ tl::expected<std::unique_ptr<api_server>, std::string> make_api_server(asio::any
   auto listen = options.http;
   // A body that is too large for an object still gets the API's own refusal.
   listen.bound.body = std::max(listen.bound.body, std::size_t{8} * 1024 * 1024);
-  const auto stored = std::exchange(options.stored, {});
+  auto stored = std::exchange(options.stored, {});
   if (options.signing_key.empty())
     options.signing_key = secret{new_key()};
   auto of = std::make_shared<core>(time, std::move(options));
-  if (auto taken = of->objects.restore(stored); !taken)
+  if (auto taken = of->objects.restore(std::move(stored)); !taken)
     return tl::unexpected{taken.error()};
   if (auto made = of->objects.bootstrap(of->options.namespaces, time.wall()); !made)
     return tl::unexpected{"the namespaces cannot be made: " + made.error().message};

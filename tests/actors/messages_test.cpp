@@ -69,6 +69,10 @@ SCENARIO("type ids are what they were: they are numbers on the wire") {
   CHECK_EQ(caf::type_id_v<identity_view>, 288);
   CHECK_EQ(caf::type_id_v<std::vector<workspace_event>>, 290);
   CHECK_EQ(caf::type_id_v<atom::subscribe>, 294);
+  CHECK_EQ(caf::type_id_v<task_spec>, 295);
+  CHECK_EQ(caf::type_id_v<capacity_view>, 299);
+  CHECK_EQ(caf::type_id_v<atom::acquire>, 300);
+  CHECK_EQ(caf::type_id_v<atom::capacity>, 303);
   CHECK_EQ(caf::type_id_v<sink_actor>, 700);
   CHECK_EQ(caf::type_id_v<call_actor>, 701);
   CHECK_EQ(caf::type_id_v<pinned_guest_actor>, 702);
@@ -78,6 +82,8 @@ SCENARIO("type ids are what they were: they are numbers on the wire") {
   CHECK_EQ(caf::type_id_v<fence_actor>, 706);
   CHECK_EQ(caf::type_id_v<stamper_actor>, 707);
   CHECK_EQ(caf::type_id_v<event_sink_actor>, 708);
+  CHECK_EQ(caf::type_id_v<egress_gate_actor>, 709);
+  CHECK_EQ(caf::type_id_v<task_actor>, 711);
   CHECK_EQ(first_plugin_type_id, 1200);
 }
 

@@ -68,7 +68,7 @@ struct fixture {
     auto got = objects.create(kind, "default", std::move(object), start);
     if (!got)
       CAF_FAIL(got.error().message);
-    return got->object->value;
+    return got->object->value();
   }
   api_result<written> merge(const resource_kind& kind, const std::string& name, const json& patch, store::part which = store::part::main) {
     return objects.update(kind, "default", name, which, store::form::patch, [&](const json& x) -> api_result<json> {
@@ -79,7 +79,7 @@ struct fixture {
   }
   json read(const resource_kind& kind, const std::string& name) {
     auto got = objects.get(kind, "default", name);
-    return got ? (*got)->value : json{};
+    return got ? (*got)->value() : json{};
   }
   std::uint64_t version() const {
     return objects.version();
@@ -119,8 +119,8 @@ SCENARIO("a name is made from its prefix, and another one when that is taken") {
   auto first = objects.create(sandboxes, "default", sent, start);
   auto second = objects.create(sandboxes, "default", sent, start);
   REQUIRE((first && second));
-  CHECK_EQ(text_at(first->object->value, {"metadata", "name"}), "pool-xxxxx");
-  CHECK_EQ(text_at(second->object->value, {"metadata", "name"}), "pool-yyyyy");
+  CHECK_EQ(text_at(first->object->value(), {"metadata", "name"}), "pool-xxxxx");
+  CHECK_EQ(text_at(second->object->value(), {"metadata", "name"}), "pool-yyyyy");
 }
 
 SCENARIO("nothing is made in a namespace that is not there, or under another one than the path's") {
@@ -171,7 +171,7 @@ SCENARIO("a write that changes nothing is answered and not written") {
   const auto made = f.make(sandboxes, sandbox("a"));
   auto got = f.merge(sandboxes, "a", {{"spec", {{"operatingMode", "Running"}}}});
   REQUIRE(got);
-  CHECK(got->object->value == made);
+  CHECK(got->object->value() == made);
   CHECK_EQ(std::to_string(f.version()), version_of(made));
 }
 
@@ -197,8 +197,8 @@ SCENARIO("unknown fields are taken out and named, or refused when asked strictly
   auto got = f.objects.create(sandboxes, "default", sent, start);
   REQUIRE(got);
   CHECK_EQ(got->unknown_fields, (std::vector<std::string>{"spec.nope", "spec.podTemplate.metadata.name"}));
-  CHECK_EQ(find(got->object->value, {"spec", "nope"}), nullptr);
-  CHECK_EQ(find(got->object->value, {"metadata", "managedFields"}), nullptr);
+  CHECK_EQ(find(got->object->value(), {"spec", "nope"}), nullptr);
+  CHECK_EQ(find(got->object->value(), {"metadata", "managedFields"}), nullptr);
   sent["metadata"]["name"] = "b";
   auto strict = f.objects.create(sandboxes, "default", sent, start, {.strict = true});
   REQUIRE(!strict);
@@ -227,7 +227,7 @@ SCENARIO("an object with a finalizer ends when the last one goes") {
   auto got = f.objects.remove(sandboxes, "default", "a", {}, start);
   REQUIRE(got);
   CHECK(!got->gone);
-  CHECK(got->object->value["metadata"]["generation"] == 2);
+  CHECK(got->object->value()["metadata"]["generation"] == 2);
   REQUIRE(f.merge(sandboxes, "a", {{"metadata", {{"finalizers", {"x.test/more"}}}}}));
   CHECK(f.objects.get(sandboxes, "default", "a").has_value());
   REQUIRE(f.merge(sandboxes, "a", {{"metadata", {{"finalizers", nullptr}}}}));
@@ -251,9 +251,9 @@ SCENARIO("a pod that runs has time to end, and one that does not goes at once") 
       THEN("it is terminating for its grace period") {
         REQUIRE(got);
         CHECK(!got->gone);
-        CHECK_EQ(text_at(got->object->value, {"metadata", "deletionTimestamp"}), "2026-01-02T03:04:35Z");
-        CHECK(got->object->value["metadata"]["deletionGracePeriodSeconds"] == 30);
-        CHECK(got->object->value["metadata"]["generation"] == 2);
+        CHECK_EQ(text_at(got->object->value(), {"metadata", "deletionTimestamp"}), "2026-01-02T03:04:35Z");
+        CHECK(got->object->value()["metadata"]["deletionGracePeriodSeconds"] == 30);
+        CHECK(got->object->value()["metadata"]["generation"] == 2);
       }
       THEN("a status write does not end it") {
         REQUIRE(f.merge(pods, "p", {{"status", {{"phase", "Running"}}}}, store::part::status));
@@ -265,7 +265,7 @@ SCENARIO("a pod that runs has time to end, and one that does not goes at once") 
         CHECK(f.version() == before);
         auto shorter = f.objects.remove(pods, "default", "p", {.grace_seconds = 5}, start + std::chrono::seconds{3});
         REQUIRE(shorter);
-        CHECK_EQ(text_at(shorter->object->value, {"metadata", "deletionTimestamp"}), "2026-01-02T03:04:10Z");
+        CHECK_EQ(text_at(shorter->object->value(), {"metadata", "deletionTimestamp"}), "2026-01-02T03:04:10Z");
       }
       THEN("a grace of zero removes it") {
         auto last = f.objects.remove(pods, "default", "p", {.grace_seconds = 0}, start);
@@ -419,7 +419,7 @@ SCENARIO("a group of writes that the journal does not keep has not happened, not
   const auto* event = f.objects.event_after(version);
   REQUIRE(event);
   CHECK_EQ(event->version, version + 1);
-  CHECK_EQ(event->now->value["metadata"]["name"], "e");
+  CHECK_EQ(event->now->value()["metadata"]["name"], "e");
   CHECK_EQ(f.objects.event_after(version + 1), nullptr);
 }
 
@@ -448,7 +448,7 @@ SCENARIO("a store takes over what another one's journal holds") {
   CHECK_EQ(next.version(), f.version());
   auto a = next.get(sandboxes, "default", "a");
   REQUIRE(a);
-  CHECK((*a)->value == f.read(sandboxes, "a"));
+  CHECK((*a)->value() == f.read(sandboxes, "a"));
   CHECK(!next.get(sandboxes, "default", "b"));
   CHECK_EQ(next.floor(), next.version());
   auto image = f.journal.image;

@@ -92,6 +92,47 @@ SCENARIO("an object enters and leaves a selection") {
   CHECK_EQ(told(w.next(plenty)), (lines{"ADDED a", "MODIFIED a", "DELETED a"}));
 }
 
+SCENARIO("what leaves a selection is told as it was, under the version of the write") {
+  auto objects = fresh();
+  make(objects, "a", {{"k", "v"}});
+  auto selector = label_selector::parse("k=v");
+  store_watch w{objects, {.kind = &configs, .name_space = "default", .what = {*selector, {}}, .from = objects.version()}};
+  change(objects, "a", {{"metadata", {{"labels", {{"k", "other"}}}}}});
+  const auto object = json::parse(w.next(plenty))["object"];
+  CHECK_EQ(text_at(object, {"metadata", "labels", "k"}), "v");
+  CHECK_EQ(text_at(object, {"metadata", "resourceVersion"}), std::to_string(objects.version()));
+}
+
+SCENARIO("an object is written in a form once for all who watch in it") {
+  auto objects = fresh();
+  auto written = 0;
+  const auto form_of = [&](const char* name) {
+    return watch_form{name, [&written, name](const std::string&, bool first, store::instant) {
+                        ++written;
+                        return in_quotes(std::string{name} + (first ? " first" : ""));
+                      }};
+  };
+  shown_objects shared;
+  const auto watch_in = [&](const char* name) {
+    return store_watch{objects, {.kind = &configs, .from = objects.version(), .form = form_of(name)}, &shared};
+  };
+  auto one = watch_in("x");
+  auto same = watch_in("x");
+  auto other = watch_in("y");
+  make(objects, "a");
+  CHECK_EQ(one.next(plenty, start), "{\"type\":\"ADDED\",\"object\":\"x first\"}\n");
+  CHECK_EQ(same.next(plenty, start), "{\"type\":\"ADDED\",\"object\":\"x first\"}\n");
+  CHECK_EQ(written, 1);
+  CHECK_EQ(other.next(plenty, start), "{\"type\":\"ADDED\",\"object\":\"y first\"}\n");
+  CHECK_EQ(written, 2);
+  change(objects, "a", {{"data", {{"k", "v"}}}});
+  CHECK_EQ(one.next(plenty, start), "{\"type\":\"MODIFIED\",\"object\":\"x\"}\n");
+  CHECK_EQ(written, 3);
+  // What a form says of ages is another a second later.
+  CHECK_EQ(same.next(plenty, start + std::chrono::seconds{1}), "{\"type\":\"MODIFIED\",\"object\":\"x\"}\n");
+  CHECK_EQ(written, 4);
+}
+
 SCENARIO("a deletion is told under a version of its own") {
   auto objects = fresh();
   make(objects, "a");

@@ -50,6 +50,10 @@ class Documents(SystemTest):
             "application/merge-patch+json")
         say("reset-epoch", ID, "--stored", "latest", "--uid", uid)
         say("rm", ID, "--delete-disk")
+        api("POST", f"{EXTENSIONS}/sandboxwarmpools", {"apiVersion": "extensions.agents.x-k8s.io/v1beta1", "kind": "SandboxWarmPool",
+                                                       "metadata": {"name": "p"}, "spec": {"replicas": 0, "sandboxTemplateRef": {"name": "default"}}})
+        say("task capacity", "--pool", "p")
+        say("task release", "host=none")
         say("nodes")
         say("version")
         return out

@@ -45,6 +45,8 @@ std::vector<failure> one_of_each() {
     k8s::failure{k8s::cancelled{"GET", "/x", false}},
     guest::failure{guest::dial_failed{"h", 1024, "refused"}},
     guest::failure{guest::unauthorized{}},
+    sandbox_gone{"exec", "namzu-task-1"},
+    acquire_failed{acquire_reason::capacity, tell(readiness_timeout{"namzu-task-1", std::chrono::milliseconds{60'000}})},
     pin_incomplete{{"guestBootId"}},
     pin_refused{"desk", "guest-replaced", std::nullopt, guest_boot_id{"b2"}},
     guest::failure{guest::retiring{}},

@@ -12,8 +12,9 @@ namespace asio = boost::asio;
 
 namespace {
 
-asio::awaitable<k8s::result<std::optional<pod_seen>>> look_at_pod(world& on, id which, std::optional<sandbox_uid> owner, deadline until) {
-  auto got = co_await read(on, k8s::pods_path(on.how.name_space, which.sandbox_name()), until);
+asio::awaitable<k8s::result<std::optional<pod_seen>>> look_at_pod(world& on, std::string sandbox_name, std::optional<sandbox_uid> owner,
+                                                                  deadline until) {
+  auto got = co_await read(on, k8s::pods_path(on.how.name_space, sandbox_name), until);
   if (got)
     co_return std::optional{see_pod(*got, owner)};
   if (is_gone(got.error()))
@@ -34,10 +35,10 @@ asio::awaitable<k8s::result<std::vector<pod_seen>>> list_pods(world& on, std::st
 
 } // namespace
 
-asio::awaitable<k8s::result<pods_seen>> look_at_pods(world& on, id which, ready_sandbox from, std::optional<sandbox_uid> owner,
-                                                     deadline until) {
+asio::awaitable<k8s::result<pods_seen>> look_at_pods(world& on, std::string sandbox_name, ready_sandbox from,
+                                                     std::optional<sandbox_uid> owner, deadline until) {
   auto seen = pods_seen{};
-  auto by_name = co_await look_at_pod(on, which, owner, until);
+  auto by_name = co_await look_at_pod(on, sandbox_name, owner, until);
   if (!by_name)
     co_return tl::unexpected{by_name.error()};
   seen.by_name = *by_name;
@@ -45,7 +46,7 @@ asio::awaitable<k8s::result<pods_seen>> look_at_pods(world& on, id which, ready_
     co_return seen;
   auto selector = from.selector;
   if (!selector) {
-    auto again = co_await read(on, k8s::sandboxes_path(on.how.name_space, which.sandbox_name()), until);
+    auto again = co_await read(on, k8s::sandboxes_path(on.how.name_space, sandbox_name), until);
     if (!again)
       co_return tl::unexpected{again.error()};
     selector = k8s::text_at(*again, "/status/selector");
@@ -64,7 +65,7 @@ namespace {
 /// A Running Sandbox whose controller says that the pod has ended: the pod itself decides ([W] P11).
 asio::awaitable<std::optional<failure>> look_for_ended_pod(world& on, id which, std::optional<sandbox_uid> owner, bind_policy policy,
                                                            deadline until) {
-  auto seen = co_await look_at_pod(on, which, owner, until);
+  auto seen = co_await look_at_pod(on, which.sandbox_name(), owner, until);
   if (!seen || !*seen || (*seen)->what != pod_seen::kind::stopped)
     co_return std::nullopt;
   policy.await_replacement = true;
@@ -133,7 +134,7 @@ asio::awaitable<result<bound>> bind(world& on, id which, std::string operation, 
       auto ready = std::get<ready_sandbox>(*judged);
       if (!expected)
         expected = ready.uid;
-      auto seen = co_await look_at_pods(on, which, ready, expected, until);
+      auto seen = co_await look_at_pods(on, which.sandbox_name(), ready, expected, until);
       if (!seen && until.passed(on.time))
         break;
       if (!seen)

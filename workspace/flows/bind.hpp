@@ -17,8 +17,8 @@ struct pods_seen {
   std::optional<pod_seen> by_name;
   std::vector<pod_seen> listed;
 };
-boost::asio::awaitable<k8s::result<pods_seen>> look_at_pods(world& on, id which, ready_sandbox from, std::optional<sandbox_uid> owner,
-                                                            deadline until);
+boost::asio::awaitable<k8s::result<pods_seen>> look_at_pods(world& on, std::string sandbox_name, ready_sandbox from,
+                                                            std::optional<sandbox_uid> owner, deadline until);
 
 /// Waits until `which` is Ready and has a pod that `policy` takes ([W] 3.2), at the latest until `until`. Reads only. Every
 /// read of the Sandbox is held against `expected`; a uid seen first here is the one that the later reads must show.

@@ -1,9 +1,9 @@
 #include "workspace/flows/ports.hpp"
 
+#include "workspace/flows/carried.hpp"
 #include "workspace/flows/inventory.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <functional>
@@ -18,59 +18,21 @@ namespace {
 
 namespace asio = boost::asio;
 
-bool is_cancelled(asio::cancellation_state x) {
-  return x.cancelled() != asio::cancellation_type::none;
-}
-
-/// What a question is called in a failure.
-struct question {
-  std::string operation;
-  std::string resource;
-};
-
-/// The question never went out.
-failure unasked(const question& x) {
-  return k8s::failure{k8s::cancelled{x.operation, x.resource, false}};
-}
-
-/// The flow broke its promise not to throw: nobody knows what it has sent.
-failure broken(const question& x, const char* what) {
-  return write_unknown{
-    x.operation, k8s::api_failure{k8s::api_failure::transport::connect, x.operation, x.resource, std::nullopt, std::nullopt, true, what}};
-}
-
 template <class T>
 using verb = std::function<asio::awaitable<transition<T>>(session)>;
 
 template <class T>
-asio::awaitable<void> carry_out(verb<T> act, question name, session before, transitions_port::then<T> to) {
+asio::awaitable<void> carry_out(verb<T> act, question_name name, session before, transitions_port::then<T> to) {
   // One turn of the strand, so that a verb withdrawn at once does not begin.
   co_await asio::post(asio::use_awaitable);
   auto end = transition<T>{before, tl::unexpected{unasked(name)}};
-  const auto state = co_await asio::this_coro::cancellation_state;
-  if (!is_cancelled(state)) {
+  const auto over = co_await withdrawn();
+  if (!over) {
     try {
       auto got = co_await act(before);
       end = std::move(got);
     } catch (const std::exception& x) {
       end.answer = tl::unexpected{broken(name, x.what())};
-    }
-  }
-  to(std::move(end));
-}
-
-template <class T>
-asio::awaitable<void> carry_read(std::function<asio::awaitable<result<T>>()> read, question name, std::function<void(result<T>)> to) {
-  co_await asio::post(asio::use_awaitable);
-  auto end = result<T>{tl::unexpected{unasked(name)}};
-  const auto state = co_await asio::this_coro::cancellation_state;
-  if (!is_cancelled(state)) {
-    try {
-      auto got = co_await read();
-      end = std::move(got);
-    } catch (const std::exception& x) {
-      end = tl::unexpected{failure{k8s::failure{k8s::api_failure{k8s::api_failure::transport::connect, name.operation, name.resource,
-                                                                 std::nullopt, std::nullopt, true, x.what()}}}};
     }
   }
   to(std::move(end));
@@ -176,7 +138,8 @@ private:
   }
 
   template <class T>
-  void begin(ticket name, question what, session before, then<T> to, verb<T> act) {
+  void begin(ticket name, question_name what, session before, then<T> to, verb<T> act) {
+    what.writes = true;
     if (flows_.start(name, [act = std::move(act), what, before, to] { return carry_out<T>(act, what, before, to); }))
       return;
     asio::post(flows_.executor(), [what = std::move(what), before = std::move(before), to = std::move(to)]() mutable {
@@ -203,8 +166,8 @@ public:
 
 private:
   template <class T>
-  void begin(question what, std::function<void(result<T>)> to, std::function<asio::awaitable<result<T>>()> read) {
-    if (flows_.start([read = std::move(read), what, to] { return carry_read<T>(read, what, to); }) != 0)
+  void begin(question_name what, std::function<void(result<T>)> to, std::function<asio::awaitable<result<T>>()> read) {
+    if (flows_.start([read = std::move(read), what, to] { return carry<T>(read, what, to); }) != 0)
       return;
     asio::post(flows_.executor(), [what = std::move(what), to = std::move(to)] { to(tl::unexpected{unasked(what)}); });
   }

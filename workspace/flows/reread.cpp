@@ -19,7 +19,7 @@ using reread_answer = result<std::optional<found_pod>>;
 /// The live pod of a Sandbox that was read. Nothing: there is none to bind, or it could not be told.
 asio::awaitable<std::optional<found_pod>> find_pod(world& on, id which, ready_sandbox from, session now, deadline until) {
   const auto owner = now.sandbox ? now.sandbox : from.uid;
-  auto seen = co_await look_at_pods(on, which, from, owner, until);
+  auto seen = co_await look_at_pods(on, which.sandbox_name(), from, owner, until);
   if (!seen)
     co_return std::nullopt;
   auto choice = choose_pod(which.sandbox_name(), seen->by_name, seen->listed, bind_policy{false, now.retired_pod}, on.how.agent_address);

@@ -1,12 +1,12 @@
 #include "workspace/flows/start.hpp"
 
-#include "guest/privilege_probe.hpp"
 #include "guest/rebind_judge.hpp"
 #include "k8s/objects.hpp"
 #include "k8s/paths.hpp"
 #include "workspace/flows/bind.hpp"
 #include "workspace/flows/egress_proofs.hpp"
 #include "workspace/flows/fenced.hpp"
+#include "workspace/flows/probe.hpp"
 #include "workspace/flows/verbs_steps.hpp"
 
 #include <algorithm>
@@ -18,54 +18,6 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr auto clean_up_bound = std::chrono::milliseconds{1'000};
-constexpr auto most_probe_output = std::size_t{64} * 1024;
-
-/// Keeps what the probe prints, up to a bound.
-class probe_sink final : public guest::output_sink {
-public:
-  explicit probe_sink(guest::probe_outcome& to) : to_(to) {
-  }
-  asio::awaitable<void> take(guest::stream which, std::string bytes) override {
-    auto& text = which == guest::stream::out ? to_.out : to_.err;
-    const auto room = most_probe_output - text.size();
-    to_.out_overflown = to_.out_overflown || (which == guest::stream::out && bytes.size() > room);
-    text.append(bytes, 0, room);
-    co_return;
-  }
-
-private:
-  guest::probe_outcome& to_;
-};
-
-struct probed {
-  result<std::optional<guest_boot_id>> answer;
-  std::optional<guest::failure> not_run{}; // what proves that the probe did not even begin
-};
-
-asio::awaitable<probed> probe(world& on, id which, guest::endpoint where, deadline until) {
-  const auto budget = guest::probe_budget(on.how.ready_timeout);
-  auto what = guest::command{};
-  what.program = guest::probe_program;
-  what.arguments = {std::string{guest::probe_argument}};
-  what.limit = budget;
-  auto seen = guest::probe_outcome{};
-  auto said = probe_sink{seen};
-  const auto own = deadline{on.time, budget};
-  auto ended = co_await on.guests.execute(std::move(where), std::move(what), said, nullptr, until.no_later_than(own));
-  auto over = co_await withdrawn();
-  if (over)
-    co_return probed{tl::unexpected{withdrawal()}};
-  seen.end = ended.map(&guest::execution::end);
-  if (!ended && own.passed(on.time))
-    seen.expired = budget;
-  auto no = guest::judge_probe(which.sandbox_name(), seen);
-  if (!no)
-    co_return probed{ended->boot};
-  auto got = probed{tl::unexpected{failure{privilege_refused{std::move(no->reason), std::move(no->text)}}}};
-  if (!ended && guest::proves_nothing_ran(ended.error()))
-    got.not_run = ended.error();
-  co_return got;
-}
 
 /// The uids of the disks that can be read. One that cannot is left out.
 asio::awaitable<std::map<std::string, claim_uid>> read_claims(world& on, id which, std::vector<std::string> names, deadline until) {
@@ -132,7 +84,7 @@ asio::awaitable<transition<done>> start_session(world& on, id which, session now
   }
   now.at = state::running;
   auto told = std::vector<event>{};
-  auto proved = co_await probe(on, which, *now.guest, until);
+  auto proved = co_await probe_guest(on, which.sandbox_name(), *now.guest, until);
   if (proved.not_run
       && guest::judge_rebind(*proved.not_run, {guest::is_host_name(now.guest->host), false}) == guest::rebind_verdict::reread) {
     // Somebody else may have replaced the pod since it was bound.
@@ -142,7 +94,7 @@ asio::awaitable<transition<done>> start_session(world& on, id which, session now
     if (*next) {
       if (auto restart = move_to(now, **next))
         told.emplace_back(std::move(*restart));
-      proved = co_await probe(on, which, *now.guest, until);
+      proved = co_await probe_guest(on, which.sandbox_name(), *now.guest, until);
     }
   }
   if (!proved.answer) {
