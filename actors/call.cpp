@@ -84,6 +84,8 @@ call_actor::behavior_type call_state::make_behavior() {
       sink_gone_ = true;
       if (!over_)
         world_.guests.cancel(ticket_);
+      else if (!unexplained_)
+        self_->quit(); // it has been told, and a process that is gone answers nothing any more
     } else if (unexplained_) {
       // The WORKSPACE ended before it could say more.
       tell_last(atom::failed_v, to_problem(*unexplained_));

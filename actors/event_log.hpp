@@ -26,6 +26,9 @@ public:
     return kept_;
   }
   caf::result<std::vector<workspace_event>> subscribe(const event_sink_actor& sink);
+  [[nodiscard]] bool has_listeners() const noexcept {
+    return !listeners_.empty();
+  }
   /// An actor has ended; it may have been a SUBSCRIPTION.
   void down(const caf::actor_addr& who) {
     listeners_.erase(who);

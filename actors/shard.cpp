@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t most_parked = 256; // requests for one WORKSPACE that is down
 constexpr auto stamp_pause = std::chrono::minutes{1};
+constexpr auto looks_per_bound = 4; // how often it is looked who is idle
 
 /// Whether a stamp that ended so may well succeed later. What the Sandbox itself has said is final, or the WATCH tells of a change; what
 /// the API server refuses to this node it refuses for all Sandboxes, again and again.
@@ -34,6 +35,8 @@ shard_state::~shard_state() {
 shard_actor::behavior_type shard_state::make_behavior() {
   report_crashes(self_, world_, "SHARD");
   self_->set_down_handler([this](const caf::down_msg& x) { down(x); });
+  if (world_.idle_after)
+    mail::tell_after(self_, *world_.idle_after / looks_per_bound, caf::actor_cast<shard_actor>(self_), atom::leave_v);
   return {
     [this](atom::open, const std::string& which, open_spec& what, caf::timespan budget) {
       return pass<opened_view>(which, atom::open_v, std::move(what), budget);
@@ -97,6 +100,7 @@ shard_actor::behavior_type shard_state::make_behavior() {
         stamp(text, said);
     },
     [this](atom::restart, const std::string& which) { restart(which); },
+    [this](atom::leave) { let_idle_go(); },
     [this](atom::watch, const watch_actor& by) { watch(by); },
   };
 }
@@ -115,19 +119,29 @@ caf::result<T> shard_state::pass(const std::string& text, Ts... xs) {
   }
   one->asked = true;
   auto send = [this, promise, text, xs...]() mutable {
-    const auto whom = workspaces_.at(text).actor;
-    auto asked = mail::ask(self_, whom, caf::infinite, xs...);
+    auto& whom = workspaces_.at(text);
+    note_asked(whom);
+    const auto who = whom.actor.address();
+    auto asked = mail::ask(self_, whom.actor, caf::infinite, xs...);
     // Whatever is not an answer of the WORKSPACE's own means that it went down with the request.
-    auto failed = [promise](const caf::error& why) mutable { promise.deliver(to_error(to_problem(why))); };
+    auto failed = [this, promise, text, who](const caf::error& why) mutable {
+      note_answered(text, who);
+      promise.deliver(to_error(to_problem(why)));
+    };
     if constexpr (std::is_void_v<T>)
       asked.then(
-        [this, promise, text, who = whom.address()]() mutable {
+        [this, promise, text, who]() mutable {
           promise.deliver();
           retire(text, who);
         },
         failed);
     else
-      asked.then([promise](T& x) mutable { promise.deliver(std::move(x)); }, failed);
+      asked.then(
+        [this, promise, text, who](T& x) mutable {
+          note_answered(text, who);
+          promise.deliver(std::move(x));
+        },
+        failed);
   };
   if (one->actor)
     send();
@@ -145,27 +159,47 @@ shard_state::entry* shard_state::find_or_start(const std::string& text) {
   if (!workspace::id::parse(text))
     return nullptr;
   auto& one = workspaces_[text];
-  start(text, one);
+  const auto former = let_go_.extract(text);
+  start(text, one, former ? former.mapped() : workspace::remembered{});
   return &one;
 }
 
-void shard_state::start(const std::string& text, entry& one) {
-  one.actor = self_->spawn<workspace_impl>(std::ref(world_), *workspace::id::parse(text));
+void shard_state::start(const std::string& text, entry& one, workspace::remembered former) {
+  one.actor = self_->spawn<workspace_impl>(std::ref(world_), *workspace::id::parse(text), std::move(former));
   one.started = world_.time.now();
+  one.unanswered = 0;
+  one.used = one.started;
   self_->monitor(one.actor);
   if (watch_)
     mail::tell(self_, one.actor, atom::watch_v, watch_);
 }
 
-void shard_state::retire(const std::string& text, const caf::actor_addr& who) {
+shard_state::entry* shard_state::find(const std::string& text, const caf::actor_addr& who) {
   const auto found = workspaces_.find(text);
+  return found != workspaces_.end() && found->second.actor && found->second.actor.address() == who ? &found->second : nullptr;
+}
+
+void shard_state::note_asked(entry& one) {
+  ++one.unanswered;
+  one.used = world_.time.now();
+}
+
+void shard_state::note_answered(const std::string& text, const caf::actor_addr& who) {
+  if (auto* one = find(text, who)) {
+    --one->unanswered;
+    one->used = world_.time.now();
+  }
+}
+
+void shard_state::retire(const std::string& text, const caf::actor_addr& who) {
   // Deletes that shared one flight answer one after another, and the next workspace of that name may live by then.
-  if (found == workspaces_.end() || !found->second.actor || found->second.actor.address() != who || stopping_)
+  const auto* one = find(text, who);
+  if (one == nullptr || stopping_)
     return;
   // What was sent to it before is answered before it stops; what comes now starts another.
-  retiring_.emplace(found->second.actor.address(), found->second.actor);
-  mail::tell(self_, found->second.actor, atom::stop_v);
-  workspaces_.erase(found);
+  retiring_.emplace(who, one->actor);
+  mail::tell(self_, one->actor, atom::stop_v);
+  workspaces_.erase(text);
 }
 
 void shard_state::down(const caf::down_msg& x) {
@@ -210,10 +244,41 @@ void shard_state::watch(const watch_actor& by) {
       mail::tell(self_, one.actor, atom::watch_v, watch_);
 }
 
+// -- letting go ---------------------------------------------------------------
+
+void shard_state::let_idle_go() {
+  if (stopping_)
+    return;
+  for (auto& [text, one] : workspaces_)
+    if (one.actor && one.unanswered == 0 && world_.time.now() - one.used >= *world_.idle_after) {
+      one.used = world_.time.now(); // one that stays is asked again after as long a time
+      ask_to_leave(text, one);
+    }
+  mail::tell_after(self_, *world_.idle_after / looks_per_bound, caf::actor_cast<shard_actor>(self_), atom::leave_v);
+}
+
+void shard_state::ask_to_leave(const std::string& text, entry& one) {
+  mail::ask(self_, one.actor, caf::infinite, atom::leave_v)
+    .then(
+      [this, text, who = one.actor.address()](const landed& x) {
+        // All that reaches it comes through here, so what is not answered by now came after it had said so.
+        const auto* same = find(text, who);
+        if (same == nullptr || same->unanswered > 0 || stopping_ || !x.value)
+          return;
+        const auto& left = *static_cast<const workspace::remembered*>(x.value.get());
+        if (!left.empty())
+          let_go_.insert_or_assign(text, left);
+        retire(text, who);
+      },
+      [](const caf::error&) {
+        // It went down, and comes back as any that crashed.
+      });
+}
+
 // -- stamping -----------------------------------------------------------------
 
 void shard_state::stamp(const std::string& which, bool report) {
-  if (stopping_ || (!world_.stamps->all && !workspaces_.contains(which)))
+  if (stopping_ || (!world_.stamps->all && !workspaces_.contains(which) && !let_go_.contains(which)))
     return;
   to_stamp_[which] |= report;
   stamp_next();
@@ -230,11 +295,13 @@ void shard_state::stamp_next() {
     return stamp_next();
   }
   stamping_ = true;
+  note_asked(*one);
   const auto over = [this, which = next.key(), who = one->actor.address()] {
     stamping_ = false;
+    note_answered(which, who);
     // Started for this alone it goes again: who is not used costs nothing.
-    if (const auto found = workspaces_.find(which); found != workspaces_.end() && !found->second.asked)
-      retire(which, who);
+    if (auto* same = find(which, who); same != nullptr && !same->asked)
+      ask_to_leave(which, *same);
     stamp_next();
   };
   mail::ask(self_, one->actor, caf::infinite, atom::stamp_v, next.mapped())

@@ -44,8 +44,8 @@ caf::error too_many() {
 
 } // namespace
 
-workspace_state::workspace_state(workspace_actor::pointer self, actor_world& world, workspace::id which) :
-  self_(self), world_(world), which_(std::move(which)), events_(self, world) {
+workspace_state::workspace_state(workspace_actor::pointer self, actor_world& world, workspace::id which, workspace::remembered former) :
+  self_(self), world_(world), which_(std::move(which)), session_(workspace::session_of(former)), events_(self, world) {
   if (world.policies != nullptr)
     policies_.emplace(self, world, which_);
 }
@@ -54,6 +54,7 @@ workspace_actor::behavior_type workspace_state::make_behavior() {
   report_crashes(self_, world_, "WORKSPACE " + which_.text());
   self_->set_down_handler([this](const caf::down_msg& x) {
     calls_.erase(x.source);
+    pins_.erase(x.source);
     events_.down(x.source);
     if (policies_)
       policies_->down(x.source);
@@ -80,6 +81,10 @@ workspace_actor::behavior_type workspace_state::make_behavior() {
     [this](atom::events) { return events_.kept(); },
     [this](atom::subscribe, const event_sink_actor& sink) { return events_.subscribe(sink); },
     [this](atom::stop) { stop(); },
+    [this](atom::leave) {
+      const auto left = leave();
+      return landed{left ? std::make_shared<const workspace::remembered>(*left) : nullptr};
+    },
     [this](atom::landed, std::uint64_t ticket, const landed& x) {
       if (policies_ && policies_->land(ticket, x))
         quit_when_done();
@@ -391,7 +396,7 @@ void workspace_state::keep(const queued& done, const verb_end& end) {
   }
   if (std::holds_alternative<reset_verb>(done.verb) || std::holds_alternative<stamp_verb>(done.verb)) {
     // Neither of them opens a session or ends one. What was never read stays so, and learns its epoch as anybody who starts.
-    if (session_.at != workspace::state::unknown) {
+    if (session_.at != workspace::state::unknown || session_.sandbox) {
       session_.epoch = end.after.epoch;
       session_.stamped = end.after.stamped;
     }
@@ -582,8 +587,11 @@ caf::result<pinned_guest_actor> workspace_state::pin(pin_spec what) {
   auto pin = to_pin(what);
   if (!pin)
     return to_error(to_problem(workspace::failure{workspace::pin_incomplete{std::move(pin.error().missing)}}));
-  return pinned_guest_actor{
-    self_->spawn<pinned_guest_impl>(std::ref(world_), caf::actor_cast<workspace_actor>(self_), which_, std::move(*pin))};
+  pinned_guest_actor view =
+    self_->spawn<pinned_guest_impl>(std::ref(world_), caf::actor_cast<workspace_actor>(self_), which_, std::move(*pin));
+  self_->monitor(view);
+  pins_.insert(view.address());
+  return view;
 }
 
 caf::result<landed> workspace_state::identity() {
@@ -714,6 +722,14 @@ void workspace_state::show(k8s::sighting x) {
 }
 
 // -- stopping -----------------------------------------------------------------
+
+std::optional<workspace::remembered> workspace_state::leave() const {
+  const auto waiting = under_way_ || !queue_.empty() || !parked_.empty();
+  const auto guest_used = !calls_.empty() || !pins_.empty() || !asking_.empty() || !rereads_.empty();
+  if (waiting || guest_used || stopping_ || events_.has_listeners() || (policies_ && !policies_->idle()))
+    return std::nullopt;
+  return workspace::what_remains(session_);
+}
 
 void workspace_state::stop() {
   stopping_ = true;

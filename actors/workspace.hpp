@@ -6,10 +6,12 @@
 #include "actors/world.hpp"
 #include "messages/interfaces.hpp"
 #include "messages/mail.hpp"
+#include "workspace/remembered.hpp"
 
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <variant>
 #include <vector>
 
@@ -20,7 +22,8 @@ namespace paddock {
 class workspace_state {
 public:
   static inline const char* name = "paddock.workspace";
-  workspace_state(workspace_actor::pointer self, actor_world& world, workspace::id which);
+  /// `former`: what the one that was let go has left.
+  workspace_state(workspace_actor::pointer self, actor_world& world, workspace::id which, workspace::remembered former = {});
   workspace_actor::behavior_type make_behavior();
 
 private:
@@ -193,6 +196,8 @@ private:
 
   // -- stopping -------------------------------------------------------------
 
+  /// What is to be kept of it, unless somebody needs it.
+  [[nodiscard]] std::optional<workspace::remembered> leave() const;
   void stop();
   void quit_when_done();
   /// One that may change the session: a question in line and a grant do not.
@@ -215,6 +220,7 @@ private:
   std::map<workspace::ticket, rereading> rereads_;
   event_log events_;
   std::map<caf::actor_addr, call_actor> calls_; // kept alive by this: a client may drop its handle
+  std::set<caf::actor_addr> pins_;              // PINNED GUESTs that somebody holds
   watch_actor watch_;                           // null: none is alive
   k8s::sighting sighting_;
   std::optional<workspace_policies> policies_; // absent: the node has no per-sandbox egress

@@ -108,6 +108,7 @@ public:
     ready_after_ = seconds_since(start);
     if (!line.starts_with("ready "))
       give_up(words.front() + " did not start");
+    address_ = line.substr(6);
   }
   ~served_program() {
     ::kill(pid_, SIGTERM);
@@ -118,6 +119,13 @@ public:
 
   [[nodiscard]] double ready_after() const {
     return ready_after_;
+  }
+  /// What it said behind `ready`.
+  [[nodiscard]] const std::string& address() const {
+    return address_;
+  }
+  [[nodiscard]] pid_t pid() const {
+    return pid_;
   }
   [[nodiscard]] double resident_kib() const {
     return static_cast<double>(status_kib(pid_, "VmRSS"));
@@ -137,6 +145,7 @@ public:
 private:
   pid_t pid_ = -1;
   double ready_after_ = 0;
+  std::string address_;
 };
 
 } // namespace paddock::bench

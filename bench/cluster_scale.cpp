@@ -5,9 +5,8 @@
 #include "base/flows/flow_group.hpp"
 #include "bench/cluster_client.hpp"
 #include "bench/report.hpp"
-#include "embedded/bootstrap.hpp"
+#include "bench/sandboxes.hpp"
 #include "k8s/flows/watches.hpp"
-#include "workspace/pod_template.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -34,36 +33,11 @@ std::string name_of(std::size_t i) {
   return "w" + std::to_string(i);
 }
 
-/// As a node makes it from the default template.
-json box(std::size_t i) {
-  static const auto from = workspace::read_template(embedded::make_default_template("default").body, {"default", {}, {}, {}});
-  if (!from)
-    give_up("the default template");
-  return workspace::create_body(name_of(i), "default", *from, 1'048'577);
-}
-
-/// As the controller says it of a Sandbox whose pod is ready.
-json status_of(std::size_t i) {
-  auto condition = [](const char* type, const char* value, const char* why, const char* text) {
-    return json{{"type", type},    {"status", value},         {"reason", why},
-                {"message", text}, {"observedGeneration", 1}, {"lastTransitionTime", "2026-01-02T03:04:05Z"}};
-  };
-  return {{"status",
-           {{"conditions",
-             {condition("Ready", "True", "DependenciesReady", "Pod is Ready; Service Exists"),
-              condition("Suspended", "False", "NotSuspended", "Sandbox is operational")}},
-            {"service", name_of(i)},
-            {"serviceFQDN", name_of(i) + ".default.svc.cluster.local"},
-            {"replicas", 1},
-            {"selector", "agents.x-k8s.io/sandbox-name-hash=1a47e90b"},
-            {"podIPs", {"127.64.10.20"}}}}};
-}
-
 awaitable<void> fill(client& by, std::size_t& next, std::size_t end) {
   while (next < end) {
     const auto i = next++;
-    co_await by.ask(k8s::post(boxes, box(i)));
-    co_await by.ask(k8s::merge_patch(boxes + "/" + name_of(i) + "/status", status_of(i)));
+    co_await by.ask(k8s::post(boxes, box(name_of(i))));
+    co_await by.ask(k8s::merge_patch(boxes + "/" + name_of(i) + "/status", status_of(name_of(i))));
   }
 }
 
@@ -116,7 +90,8 @@ private:
   }
   awaitable<void> write(std::size_t among) {
     for (auto i = std::size_t{0}; i < writes; ++i) {
-      auto change = json{{"metadata", {{"annotations", {{"bench", std::to_string(i)}}}}}};
+      // One that changes nothing would not be told.
+      auto change = json{{"metadata", {{"annotations", {{"bench", std::to_string(++written_)}}}}}};
       co_await by_.ask(k8s::merge_patch(boxes + "/" + name_of(i * 7919 % among), std::move(change)));
     }
     auto pause = boost::asio::steady_timer{co_await boost::asio::this_coro::executor};
@@ -139,6 +114,7 @@ private:
   k8s::object_cache cache_;
   bool listed_ = false;
   std::size_t heard_ = 0;
+  std::size_t written_ = 0;
 };
 
 double own_resident_kib() {

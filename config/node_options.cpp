@@ -90,6 +90,10 @@ void describe(option_list& see, node_options& x) {
   see.option("epoch-base", x.epoch_base, "Added to the holder epochs of this node, so that they exceed those of an earlier system.")
     .matching("a non-negative safe integer", [](std::uint64_t epoch) { return epoch <= highest_epoch; });
   see.option("shards", x.shards, "How many shards the workspaces are spread over. The same on every node.").at_least(1).at_most(4096);
+  see
+    .option("idle-after", x.idle_after,
+            "How long nobody uses a workspace before the node forgets its session; the next use finds it again. 0: never.")
+    .at_most(longest);
   see.path("data-dir", x.data_dir, "Where the embedded cluster keeps its state. Empty: in memory.");
   see.path("tls-certificate", x.tls_certificate, "PEM certificate that this node shows other nodes.");
   see.path("tls-key", x.tls_key, "PEM key of that certificate.");

@@ -37,7 +37,8 @@ struct node_options {
   std::string task_labels; // KEY=VALUE, separated by commas
   std::uint64_t epoch_base = 0;
   std::uint64_t shards = 64;
-  std::string data_dir; // empty: in memory
+  std::chrono::milliseconds idle_after{900'000}; // 0: never
+  std::string data_dir;                          // empty: in memory
   std::string tls_certificate;
   std::string tls_key;
   std::string tls_ca;

@@ -124,8 +124,7 @@ private:
   }
 
   /// The parameters that a binding chooses; none when it may do without. @pre the kind is served
-  tl::expected<std::vector<object_ptr>, std::string> params_of(const admission_policy& policy,
-                                                               const admission_binding::param_ref& ref) const {
+  tl::expected<std::vector<object_ptr>, std::string> params_of(const admission_policy& policy, const binding_params& ref) const {
     const auto& kind = *served(policy.param_version, policy.param_kind);
     const auto in = !kind.namespaced ? std::string{} : ref.name_space.empty() ? what_.what.name_space : ref.name_space;
     if (kind.namespaced && in.empty())

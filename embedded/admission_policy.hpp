@@ -65,6 +65,14 @@ struct admission_policy {
   [[nodiscard]] std::optional<std::size_t> variable_before(std::size_t end, std::string_view of_name) const;
 };
 
+/// Which objects a binding takes the parameters of its policy from.
+struct binding_params {
+  std::string name; // empty: by selector
+  std::string name_space;
+  std::optional<tl::expected<label_selector, std::string>> selector; // absent: by name; an error: it cannot be read
+  bool absent_denies = true;
+};
+
 /// A ValidatingAdmissionPolicyBinding.
 struct admission_binding {
   std::string name;
@@ -72,13 +80,7 @@ struct admission_binding {
   bool denies = false;
   bool warns = false;
   write_match match;
-  struct param_ref {
-    std::string name; // empty: by selector
-    std::string name_space;
-    std::optional<tl::expected<label_selector, std::string>> selector; // absent: by name; an error: it cannot be read
-    bool absent_denies = true;
-  };
-  std::optional<param_ref> params;
+  std::optional<binding_params> params;
 };
 
 /// Reads what a schema check has let through. What cannot be read is as if it were absent.

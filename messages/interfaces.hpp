@@ -215,7 +215,8 @@ using policy_queue_actor = caf::typed_actor<
   caf::result<void>(atom::landed, std::uint64_t, landed)>;
 
 /// The WORKSPACE: the one place where a workspace is changed. Its mailbox and queue order the verbs; a verb that is under way
-/// is never overtaken. State is rebuilt from the cluster after a start; nothing is remembered that the cluster does not know.
+/// is never overtaken. State is rebuilt from the cluster after a start; nothing is remembered that the cluster does not know, but what one
+/// that was let go leaves behind (`leave`).
 using workspace_actor = caf::typed_actor<
   // Creates, adopts or wakes. The answer proves a bound session whose guest passed the privilege probe.
   caf::result<opened_view>(atom::open, open_spec, caf::timespan),
@@ -248,6 +249,9 @@ using workspace_actor = caf::typed_actor<
   caf::result<policy_view>(atom::policy, policy_request, caf::timespan),
   // Refuses new work, withdraws what is under way, ends when that has ended.
   caf::result<void>(atom::stop),
+  // INTERNAL: whether it may be let go, because nobody needs it. The answer is what its successor has to know
+  // (`workspace::remembered`), or null where it must stay; it changes nothing.
+  caf::result<landed>(atom::leave),
   // INTERNAL: the verb under way, or a question, has ended.
   caf::result<void>(atom::landed, std::uint64_t, landed),
   // Looks whether somebody else has suspended it; in line with the verbs. One read, or none where nothing runs here.
@@ -267,8 +271,8 @@ using workspace_actor = caf::typed_actor<
   // INTERNAL: what a POLICY QUEUE of this workspace found or did by itself.
   caf::result<void>(atom::noted, policy_event)>;
 
-/// The SHARD: starts the WORKSPACEs of its share on their first message, and again after a crash with back-off. It answers
-/// for them, so that a crash is `OutcomeUnknown` to every caller and never "failed". The first argument is the id.
+/// The SHARD: starts the WORKSPACEs of its share on their first message, and again after a crash with back-off; lets those go that
+/// nobody uses. It answers for them, so that a crash is `OutcomeUnknown` to every caller and never "failed". The first argument is the id.
 using shard_actor = caf::typed_actor<caf::result<opened_view>(atom::open, std::string, open_spec, caf::timespan),
                                      caf::result<workspace_view>(atom::suspend, std::string, suspend_spec, caf::timespan),
                                      caf::result<opened_view>(atom::resume, std::string, open_spec, caf::timespan),
@@ -295,6 +299,8 @@ using shard_actor = caf::typed_actor<caf::result<opened_view>(atom::open, std::s
                                      caf::result<void>(atom::stamp, std::string, bool),
                                      // INTERNAL: the back-off of a crashed WORKSPACE is over.
                                      caf::result<void>(atom::restart, std::string),
+                                     // INTERNAL: it is time to look which WORKSPACEs nobody uses.
+                                     caf::result<void>(atom::leave),
                                      // INTERNAL: the NODE's WATCH of Sandboxes, for the WORKSPACEs.
                                      caf::result<void>(atom::watch, watch_actor)>;
 

@@ -131,7 +131,7 @@ guest_verbs add_guest_verbs(CLI::App& on, arguments& args, bool with_id) {
   out.forward = pinnable(add("forward", "Carry a local port to one on the guest's loopback"));
   out.forward->add_option("LOCAL:REMOTE", args.ports, "Two ports; 0 for any local one")->required();
   out.quiesce = pinnable(add("quiesce", "Stop every process of the guest"));
-  out.quiesce->add_flag("--only-if-idle", args.only_if_idle, "Stop nothing: refuse when something runs");
+  out.quiesce->add_flag("--only-if-idle", args.only_if_idle, "Stop nothing: refuse when something runs")->disable_flag_override();
   out.quiesce->add_option("--grace", args.grace, "From SIGTERM to SIGKILL (default: the guest's)");
   out.flush = add("flush", "Flush the workspace's file system to its disk");
   out.flush->add_option("--bound", args.bound, "Give up after so long (default: the guest's)");

@@ -284,7 +284,8 @@ int main(int argc, char** argv) {
   auto* suspend_verb = with_id(app.add_subcommand("suspend", "End the pod and keep the disk"));
   suspend_verb->add_flag("--no-flush", args.no_flush, "Do not ask the guest to flush first");
   suspend_verb->add_flag("--quiesce", args.with_quiesce, "Stop every process of the guest first; no suspend when that is not confirmed");
-  suspend_verb->add_flag("--only-if-idle", args.only_if_idle, "Only when nothing runs in the guest; otherwise nothing happens");
+  suspend_verb->add_flag("--only-if-idle", args.only_if_idle, "Only when nothing runs in the guest; otherwise nothing happens")
+    ->disable_flag_override();
   suspend_verb->add_option("--grace", args.grace, "With --quiesce: from SIGTERM to SIGKILL (default: the guest's)");
   suspend_verb->add_flag("--by-id", args.by_id, "Ask the cluster alone: no guest is dialled, so nothing is flushed");
   suspend_verb->add_option("--expect-uid", args.expect_uid, "Suspend only the Sandbox with this uid");

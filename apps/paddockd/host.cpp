@@ -68,6 +68,8 @@ public:
            fences_.get(),          gates_.get(), policies_.get()},
     config_(how_.tls, 2),
     system_(config_) {
+    if (how_.idle_after.count() > 0)
+      asked_.idle_after = how_.idle_after;
     asked_.tasks = tasks_.get();
     asked_.chance = k8s::real_chance;
     if (how_.how.fenced)

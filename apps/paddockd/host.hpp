@@ -23,6 +23,7 @@ struct host_options {
   std::uint16_t port = 7330;         // 0: the kernel chooses
   remoting_tls tls;
   std::uint32_t shards = 64;
+  std::chrono::milliseconds idle_after{0}; // a WORKSPACE that nobody uses is let go; 0: never
   bool embedded = false;
   std::string walker; // the guest's own program as a command in the guest finds it; empty: where the image has it
   std::string instance;

@@ -250,6 +250,7 @@ int main(int argc, char** argv) {
   how.port = options.listen.port;
   how.tls = tls;
   how.shards = static_cast<std::uint32_t>(options.shards);
+  how.idle_after = options.idle_after;
   how.embedded = given.embedded;
   how.instance = new_uuid();
   how.warn = [say](const std::string& text) { say(spdlog::level::warn, text); };

@@ -1,5 +1,7 @@
 #include "k8s/flows/watches.hpp"
 
+#include "base/flows/http.hpp"
+
 #include <random>
 #include <utility>
 
@@ -26,13 +28,24 @@ read_failure to_read_failure(const failure& x) {
 
 class api_source final : public watch_source {
 public:
-  explicit api_source(streaming_api& over) : over_(over) {
+  api_source(streaming_api& over, const time_source& time, const projection& read) : over_(over), time_(time), read_(read) {
   }
+  /// Of a page no more is made of its text than is read.
   asio::awaitable<tl::expected<nlohmann::json, read_failure>> page(call what, deadline until) override {
-    auto got = co_await over_.send(std::move(what), until);
+    auto text = std::make_shared<std::string>();
+    auto take = std::function<bool(std::string_view)>{[text](std::string_view bytes) {
+      text->append(bytes);
+      return text->size() <= http_limits{}.body;
+    }};
+    auto got = co_await over_.stream(std::move(what), std::move(take), until.left(time_), until);
     if (!got)
       co_return tl::unexpected{to_read_failure(got.error())};
-    co_return got->has_value() ? std::move(**got) : nlohmann::json{};
+    if (text->size() > http_limits{}.body)
+      co_return tl::unexpected{read_failure{0, std::nullopt, "a page of the list is too large"}};
+    auto page = read_.read_list(*text);
+    if (!page)
+      co_return tl::unexpected{read_failure{0, std::nullopt, "a page of the list is no JSON"}};
+    co_return std::move(*page);
   }
   asio::awaitable<tl::expected<void, read_failure>> stream(call what, std::function<bool(std::string_view)> on_bytes,
                                                            time_source::clock::duration silence, deadline until) override {
@@ -44,6 +57,8 @@ public:
 
 private:
   streaming_api& over_;
+  const time_source& time_;
+  const projection& read_;
 };
 
 /// Trims what it hears and passes it on.
@@ -72,27 +87,28 @@ private:
   std::function<void(watch_news)> tell_;
 };
 
-asio::awaitable<void> run(watch_source& from, std::shared_ptr<teller> to, list_watch plan, flow_time& time) {
-  co_await follow(from, *to, std::move(plan), time);
+asio::awaitable<void> run(std::shared_ptr<api_source> from, std::shared_ptr<teller> to, list_watch plan, flow_time& time) {
+  co_await follow(*from, *to, std::move(plan), time);
 }
 
 class watches final : public watch_port {
 public:
   watches(streaming_api& over, flow_time& time, flow_group& flows, list_watch::random chance, list_watch_options options) :
-    source_(over), time_(time), flows_(flows), chance_(std::move(chance)), options_(std::move(options)) {
+    over_(over), time_(time), flows_(flows), chance_(std::move(chance)), options_(std::move(options)) {
   }
   void start(ticket name, watched what, std::function<void(watch_news)> tell) override {
     auto how = options_;
     how.what = std::move(what.what);
+    auto from = std::make_shared<api_source>(over_, time_, *what.read);
     auto to = std::make_shared<teller>(*what.read, std::move(tell));
-    flows_.start(name, [this, to, how] { return run(source_, to, list_watch{how, chance_}, time_); });
+    flows_.start(name, [this, from, to, how] { return run(from, to, list_watch{how, chance_}, time_); });
   }
   void stop(ticket name) override {
     flows_.cancel(name);
   }
 
 private:
-  api_source source_;
+  streaming_api& over_;
   flow_time& time_;
   flow_group& flows_;
   list_watch::random chance_;

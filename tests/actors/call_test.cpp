@@ -104,6 +104,12 @@ SCENARIO("a CALL stays until its sink has taken the end") {
         sched.run();
         CHECK(!self->mailbox().empty());
       }
+      THEN("it is over, too, when the sink is gone without a word, as one of a process that has ended") {
+        CHECK(self->mailbox().empty());
+        caf::anon_send_exit(slow, caf::exit_reason::kill);
+        sched.run();
+        CHECK(!self->mailbox().empty());
+      }
     }
   }
 }

@@ -60,17 +60,19 @@ SCENARIO("an empty file leaves every default") {
     CHECK(x.ingress == ingress_check::automatic);
     CHECK_EQ(x.epoch_base, 0u);
     CHECK_EQ(x.shards, 64u);
+    CHECK_EQ(x.idle_after.count(), 900'000);
   }
 }
 
 SCENARIO("every option can be set, from YAML and from JSON") {
-  const auto* yaml = "listen: 0.0.0.0:80\nnamespace: a-b\ntemplate: t.u\nkubeconfig: /k\ncontext: c\nready-timeout: 1m\n"
-                     "ready-poll-interval: 250ms\napi-request-timeout: 1000\nagent-port: 2\nagent-address: pod-ip\negress: /e\n"
-                     "ingress: cilium\nepoch-base: 7\nshards: 4096\ndata-dir: /d\ntls-certificate: /1\ntls-key: /2\ntls-ca: /3\nlog-level: "
-                     "debug\nlog-format: json\n";
+  const auto* yaml =
+    "listen: 0.0.0.0:80\nnamespace: a-b\ntemplate: t.u\nkubeconfig: /k\ncontext: c\nready-timeout: 1m\n"
+    "ready-poll-interval: 250ms\napi-request-timeout: 1000\nagent-port: 2\nagent-address: pod-ip\negress: /e\n"
+    "ingress: cilium\nepoch-base: 7\nshards: 4096\nidle-after: 2h\ndata-dir: /d\ntls-certificate: /1\ntls-key: /2\ntls-ca: /3\nlog-level: "
+    "debug\nlog-format: json\n";
   const auto* json = R"({"listen": "0.0.0.0:80", "namespace": "a-b", "template": "t.u", "kubeconfig": "/k", "context": "c",
     "ready-timeout": 60000, "ready-poll-interval": "250ms", "api-request-timeout": "1s", "agent-port": 2, "agent-address": "pod-ip",
-    "egress": "/e", "ingress": "cilium", "epoch-base": 7, "shards": 4096, "data-dir": "/d", "tls-certificate": "/1", "tls-key": "/2", "tls-ca": "/3", "log-level": "debug",
+    "egress": "/e", "ingress": "cilium", "epoch-base": 7, "shards": 4096, "idle-after": "2h", "data-dir": "/d", "tls-certificate": "/1", "tls-key": "/2", "tls-ca": "/3", "log-level": "debug",
     "log-format": "json"})";
   for (const auto* text : {yaml, json}) {
     auto x = node_options{};
@@ -89,6 +91,7 @@ SCENARIO("every option can be set, from YAML and from JSON") {
     CHECK(x.ingress == ingress_check::cilium);
     CHECK_EQ(x.epoch_base, 7u);
     CHECK_EQ(x.shards, 4096u);
+    CHECK_EQ(x.idle_after.count(), 7'200'000);
     CHECK_EQ(x.data_dir, "/d");
     CHECK_EQ(x.tls_certificate + x.tls_key + x.tls_ca, "/1/2/3");
     CHECK(x.level == log_level::debug);
@@ -132,7 +135,7 @@ SCENARIO("an epoch that is no safe integer is refused before a node starts") {
 
 SCENARIO("the bounds of a value belong to it") {
   for (const auto* good : {"shards: 1", "shards: 4096", "ready-timeout: 1", "api-request-timeout: 1000", "epoch-base: 9007199254740991",
-                           "agent-port: 1", "agent-port: 65535", "ready-timeout: 2147483647"}) {
+                           "agent-port: 1", "agent-port: 65535", "idle-after: 0", "ready-timeout: 2147483647"}) {
     MESSAGE(good);
     CHECK(complaints(good).empty());
   }
@@ -253,7 +256,7 @@ SCENARIO("the table of the documentation names every option once, with its defau
     CHECK(!y.help.empty());
     CHECK(table.find("| `" + y.name + "` | ") != std::string::npos);
   }
-  CHECK_EQ(names.size(), 20u);
+  CHECK_EQ(names.size(), 21u);
   CHECK(table.find("| `ready-timeout` | duration, at least 1ms, at most 2147483647ms | `1m` | Time from a create or resume until a pod is "
                    "bound. |\n")
         != std::string::npos);

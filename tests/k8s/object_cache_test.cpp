@@ -152,3 +152,33 @@ SCENARIO("only what is read is kept, and reads as it did") {
     CHECK_JSON(odd.of(nlohmann::json::parse(R"({"a":[{"b":{"c":1,"d":2}},3]})")), nlohmann::json::parse(R"({"a":[{"b":{"c":1}},3]})"));
   }
 }
+
+SCENARIO("a list is read as its items are trimmed") {
+  using nlohmann::json;
+  const auto item = [](const char* name) {
+    return json{{"kind", "Sandbox"},
+                {"metadata",
+                 {{"name", name},
+                  {"uid", "u"},
+                  {"resourceVersion", "7"},
+                  {"managedFields", {{{"manager", "x"}, {"fieldsV1", {{"f:a", json::object()}}}}}}}},
+                {"spec", {{"operatingMode", "Running"}, {"podTemplate", {{"spec", {{"containers", {{{"name", "agent"}}, 1, nullptr}}}}}}}},
+                {"status", {{"conditions", {{{"type", "Ready"}, {"status", "True"}, {"other", {1, {2}}}}}}, {"podIPs", {"10.0.0.1"}}}}};
+  };
+  auto list = json{{"kind", "SandboxList"}, {"metadata", {{"resourceVersion", "9"}, {"continue", "more"}}}, {"items", json::array()}};
+  for (const auto* name : {"a", "b"})
+    list["items"].push_back(item(name));
+  list["items"].push_back("no object");
+  list["items"].push_back(nullptr);
+  list["items"].push_back({{"status", "no object"}, {"metadata", 1.5}});
+  auto trimmed = list;
+  for (auto& x : trimmed["items"])
+    x = sandbox_projection().of(x);
+  const auto got = sandbox_projection().read_list(list.dump(2));
+  REQUIRE(got.has_value());
+  CHECK_EQ(got->dump(), trimmed.dump());
+  CHECK(!sandbox_projection().read_list(R"({"items":[{"metadata":{"name":"a"}})"));
+  CHECK(!sandbox_projection().read_list(""));
+  for (const auto* text : {"null", "7", "[]", R"({"items":7})", R"({"items":{"spec":{"x":1,"operatingMode":"Running"}}})"})
+    CHECK(sandbox_projection().read_list(text).has_value());
+}

@@ -1,6 +1,6 @@
 #include "tests/sim/simulation.hpp"
 
-#include "actors/workspace.hpp"
+#include "actors/shard.hpp"
 #include "messages/error.hpp"
 #include "tests/sim/chance.hpp"
 #include "tests/sim/recorder.hpp"
@@ -23,6 +23,7 @@ using fate = network::fate;
 
 constexpr auto call_budget = 6s;
 constexpr auto clean_up = 1s; // after the deadline of a call, for what it must put back
+const auto desk = std::string{"desk"};
 constexpr std::size_t most_steps = 220;
 constexpr std::size_t most_operations = 14;
 
@@ -38,10 +39,10 @@ workspace::settings settings_of(std::uint64_t term) {
   return out;
 }
 
-/// One life of a host: the real WORKSPACE over the real flows, and what they act on.
+/// One life of a host: the real SHARD and its WORKSPACE over the real flows, and what they act on.
 struct host {
   host(network& net, boost::asio::io_context& context, caf::actor_system& sys, std::string slot, int life, std::uint64_t term,
-       std::uint64_t& orders) :
+       std::uint64_t& orders, std::optional<std::chrono::milliseconds> idle_after) :
     at{net, std::move(slot), life, term},
     api(at),
     guests(at),
@@ -52,8 +53,9 @@ struct host {
     ways(guests),
     calls(workspace::make_guest_calls(ways.ways(), net.time, flows)),
     recorded(*transitions, at, orders),
-    world{recorded, *inventory, *calls, net.time, "tpl", [&net](const std::string& x) { net.eye.note("warning: " + x); }},
-    actor(sys.spawn<workspace_impl>(std::ref(world), *workspace::id::parse("desk"))) {
+    world{recorded, *inventory, *calls, net.time, "tpl", [&net](const std::string& x) { net.eye.note("warning: " + x); }} {
+    world.idle_after = idle_after;
+    actor = sys.spawn<shard_impl>(std::ref(world));
   }
   place at;
   host_api api;
@@ -66,7 +68,7 @@ struct host {
   std::unique_ptr<workspace::guest_port> calls;
   recorder recorded;
   actor_world world;
-  workspace_actor actor;
+  shard_actor actor;
 };
 
 /// What hosts carry from one life to the next.
@@ -124,6 +126,7 @@ public:
     ground(seed, bug), sys_(config_), clock_(dynamic_cast<caf::scheduler::test_coordinator&>(sys_.scheduler())) {
     storm_ = std::array<std::size_t, 4>{0, 40, 120, 250}[dice.pick(4)];
     lag_ = 1 + dice.pick(4);
+    idle_after_ = std::array<std::optional<std::chrono::milliseconds>, 4>{std::nullopt, 40ms, 400ms, 2s}[dice.pick(4)];
     for (auto& x : slots_)
       raise(x);
   }
@@ -285,7 +288,7 @@ private:
     if (x.term == 0 || dice.pick(2) == 0)
       x.term = ++last_term_;
     ++x.lives;
-    hosts.push_back(std::make_unique<host>(net, context, sys_, x.name, x.lives, x.term, x.orders));
+    hosts.push_back(std::make_unique<host>(net, context, sys_, x.name, x.lives, x.term, x.orders, idle_after_));
     eye.note(hosts.back()->at.name() + " starts in term " + std::to_string(x.term));
   }
   void kill(host& x) {
@@ -355,11 +358,11 @@ private:
     });
     held_.push_back(caf::actor_cast<caf::actor>(asker));
   }
-  template <class T, class... Ts>
-  void ask_verb(const host& of, const std::string& what, Ts... xs) {
+  template <class T, class Verb, class... Ts>
+  void ask_verb(const host& of, const std::string& what, Verb verb, Ts... xs) {
     auto x = expect(of, what);
     ask<T>(
-      of.actor, [this, x](T&) { answered(x, nullptr); }, [this, x](const problem& why) { answered(x, &why); }, xs...);
+      of.actor, [this, x](T&) { answered(x, nullptr); }, [this, x](const problem& why) { answered(x, &why); }, verb, desk, xs...);
   }
 
   void ask_something() {
@@ -385,10 +388,11 @@ private:
   void run_command(host& of) {
     const auto name = "command-" + std::to_string(++commands_);
     eye.commands[name];
-    call(of, of.actor, name);
+    call(of, of.actor, name, desk);
   }
-  template <class Handle>
-  void call(host& of, const Handle& by, const std::string& name) {
+  /// `which`: the id, where it is not said already.
+  template <class Handle, class... Ts>
+  void call(host& of, const Handle& by, const std::string& name, const Ts&... which) {
     auto x = expect(of, name);
     auto sink = sys_.spawn([this, x, name]() -> sink_actor::behavior_type {
       return {
@@ -403,8 +407,8 @@ private:
     what.program = name;
     held_.push_back(caf::actor_cast<caf::actor>(sink));
     ask<call_actor>(
-      by, [](call_actor&) {}, [this, x, name](const problem& why) { command_ended(x, name, &why); }, atom::call_v, call_spec{what},
-      sink_actor{sink}, caf::timespan{call_budget});
+      by, [](call_actor&) {}, [this, x, name](const problem& why) { command_ended(x, name, &why); }, atom::call_v, which...,
+      call_spec{what}, sink_actor{sink}, caf::timespan{call_budget});
   }
   void command_ended(const shared_operation& x, const std::string& name, const problem* why) {
     const auto nothing = why != nullptr
@@ -428,14 +432,15 @@ private:
         held_.push_back(caf::actor_cast<caf::actor>(x));
         call(of, x, name);
       },
-      [](const problem&) {}, atom::pin_v, what);
+      [](const problem&) {}, atom::pin_v, desk, what);
   }
 
   testing_config config_;
   caf::actor_system sys_;
   caf::scheduler::test_coordinator& clock_;
-  std::size_t storm_ = 0; // faults of a thousand requests
-  std::size_t lag_ = 1;   // of the controllers
+  std::size_t storm_ = 0;                               // faults of a thousand requests
+  std::size_t lag_ = 1;                                 // of the controllers
+  std::optional<std::chrono::milliseconds> idle_after_; // of the hosts
   std::array<slot, 2> slots_{slot{"A"}, slot{"B"}};
   std::uint64_t last_term_ = 0;
   std::size_t asked_ = 0;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The verbs that speak to a guest, through a node and straight: real terminals, sessions, ports, trees, detached commands."""
-import fcntl, pty, re, select, socket, struct, termios, threading
+import fcntl, itertools, pty, re, select, socket, struct, termios, threading
+from guest_client import Guest
 from harness import *
 
 
@@ -210,6 +211,7 @@ class GuestVerbs(SystemTest):
         self.assertEqual(got.returncode, 0, got)
         self.assertTrue(got.stdout.endswith(b"\xff\x80\x01"), got)
 
+    # [W 235] a second attach ends the first; who reads the log of the session does not
     def test_a_session_goes_on_and_is_taken_up(self):
         with Terminal(*self.client, "shell", "desk", "--session", "s1", "--", "sh") as screen:
             screen.type("echo began-$((1+1))\r")
@@ -222,9 +224,16 @@ class GuestVerbs(SystemTest):
         self.assertEqual((row["kind"], row["state"], row["attached"]), ("terminal", "running", False))
         with Terminal(*self.client, "shell", "desk", "--session", "s1", "--attach") as screen:
             screen.until(rb"began-2\r\n")  # what was said before is replayed
+            host, port = self.guest_address().split(":")
+            token = self.node.json("identity", "desk")["podUid"]
+            with Guest((host, int(port)), token).attach_session("s1", follow=False) as log:
+                self.assertIn("began-2", "".join(x.get("data", "") for x in [*log.early, *iter(lambda: log.event(BOUND), None)]))
+            screen.type("echo still-$((1+1))\r")
+            screen.until(rb"still-2\r\n")
             with Terminal(*self.client, "shell", "desk", "--session", "s1", "--attach") as other:
                 other.until(rb"began-2\r\n")
-                self.assertEqual(screen.end(), 125)  # superseded
+                self.assertEqual(screen.end(), 125)
+                self.assertIn(b"superseded", screen.read)
                 other.type("exit 3\r")
                 self.assertEqual(other.end(), 3)
         self.refused(self.node.run("sessions", "desk", "--kill", "s9"), 5, "SessionRefused")
@@ -435,6 +444,16 @@ class GuestVerbs(SystemTest):
         self.assertTrue(got.stderr.startswith(b"paddock: AgentUnauthorized: "), got)
         self.assertNotEqual(self.node.run("cat", "desk:must-not-be").returncode, 0)
         self.assertNotIn(b"not-the-token", got.stderr)
+
+    # [W 191] a value where there is a flag; where nobody listens a request would end otherwise
+    def test_only_if_idle_takes_no_value(self):
+        for verb, value in itertools.product(("quiesce", "suspend"), ("1", "true", "maybe")):
+            got = subprocess.run([BIN / "paddock", "--node", "127.0.0.1:1", verb, "desk", f"--only-if-idle={value}"], capture_output=True,
+                                 timeout=BOUND)
+            self.assertEqual(got.returncode, 2, got)
+            self.assertIn(b"--only-if-idle", got.stderr)
+            asked = self.node.run(verb, "desk", f"--only-if-idle={value}")
+            self.assertEqual((asked.returncode, asked.stderr), (2, got.stderr))
 
     def test_misuse_is_told_before_anything_is_asked(self):
         for words in (["forward", "desk", "10.0.0.1:1:2"], ["ls-files", "nowhere"], ["sessions", "desk", "--start", "x"]):

@@ -1,9 +1,7 @@
 #define CAF_SUITE network
 
-#include "egress/translate.hpp"
 #include "k8s/paths.hpp"
-#include "tests/egress/shipped.hpp"
-#include "tests/workspace/desk.hpp"
+#include "tests/workspace/bounded.hpp"
 #include "workspace/pod_template.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
@@ -22,35 +20,15 @@ using server = desk::api_server;
 namespace {
 
 constexpr const char* profile_key = "sandbox.namzu.ai/egress-profile";
-constexpr const char* sandbox_key = "sandbox.namzu.ai/per-sandbox-egress";
-
-std::string path_of(const json& object) {
-  const auto name = object["metadata"]["name"].get<std::string>();
-  const auto kind = object["kind"];
-  if (kind == "NetworkPolicy")
-    return k8s::network_policies_path("ns", name);
-  if (kind == "CiliumNetworkPolicy")
-    return k8s::cilium_policies_path("ns", name);
-  return kind == "ValidatingAdmissionPolicy" ? k8s::admission_policy_path(name) : k8s::admission_binding_path(name);
-}
 
 /// A host that is configured to an egress, in a cluster where an operator has applied what it takes.
 class bounded_desk : public desk {
 public:
   explicit bounded_desk(egress::egress_config how, server says = server::with_uids) : desk(host::unfenced, says) {
-    on.how.egress = std::move(how);
-    apply(egress::translate(*on.how.egress, {"ns", "tpl"})->manifest);
-    if (on.how.egress->per_sandbox)
-      for (const auto& x : pt::shipped("fence.yaml")) {
-        auto text = x.dump();
-        for (auto at = text.find("namzu-sandboxes"); at != std::string::npos; at = text.find("namzu-sandboxes", at))
-          text.replace(at, 15, "ns");
-        apply(json::parse(text));
-      }
+    bound(*this, std::move(how));
   }
   void apply(json object) {
-    auto path = path_of(object);
-    cluster.objects[std::move(path)] = std::move(object);
+    workspace::test::apply(*this, std::move(object));
   }
   /// Who reaches the agent port is verified, and a policy closes it.
   void close_agent_port() {
@@ -66,17 +44,6 @@ public:
       {"metadata", {{"name", name}}},
       {"spec",
        {{"podSelector", {{"matchLabels", std::move(labels)}}}, {"policyTypes", {"Egress"}}, {"egress", json::array({json::object()})}}}};
-  }
-  /// What the Sandbox with this uid was granted under the name of the workspace.
-  static json grant(const std::string& uid) {
-    return {{"kind", "CiliumNetworkPolicy"},
-            {"metadata",
-             {{"name", "namzu-sbx-" + uid},
-              {"ownerReferences",
-               json::array({{{"apiVersion", "agents.x-k8s.io/v1beta1"}, {"kind", "Sandbox"}, {"name", "namzu-ws-desk"}, {"uid", uid}}})}}},
-            {"spec",
-             {{"endpointSelector", {{"matchLabels", {{sandbox_key, "namzu-ws-desk"}}}}},
-              {"egress", json::array({{{"toFQDNs", json::array({{{"matchName", "git.example.com"}}})}}})}}}};
   }
   /// The labels of the pod template of what stands.
   json& labels() {
@@ -286,11 +253,11 @@ SCENARIO("what a workspace was granted itself does not keep it from being opened
   how.engine = egress::policy_engine::cilium;
   auto x = bounded_desk{how};
   x.stand_as_configured("Suspended");
-  x.apply(x.grant("S1"));
+  x.apply(grant("S1"));
   REQUIRE(x.open().answer.has_value());
   CHECK(x.cluster.objects.contains(k8s::cilium_policies_path("ns", "namzu-sbx-S1")));
   // A policy that selects by another label of the pod is judged.
-  auto wide = x.grant("S1");
+  auto wide = grant("S1");
   wide["metadata"]["name"] = "wide";
   wide["spec"]["endpointSelector"]["matchLabels"] = {{"sandbox.namzu.ai/template", "tpl"}};
   x.apply(wide);
@@ -312,8 +279,8 @@ SCENARIO("a suspended workspace whose agent port no policy closes is not woken")
 // [W 242] [E 251] what a predecessor was granted
 SCENARIO("what a former Sandbox of the name was granted is gone before a pod of the new one is bound") {
   auto x = bounded_desk{per_sandbox()};
-  x.apply(x.grant("S0"));
-  x.apply(x.grant("S1"));
+  x.apply(grant("S0"));
+  x.apply(grant("S1"));
   REQUIRE(x.open().answer.has_value());
   CHECK_EQ(x.requests(), (strings{"GET NP tpl-egress", "GET VAP", "GET VAPB", "GET TPL", "GET NPC", "POST SBC", "GET CNPC",
                                   "DELETE CNP namzu-sbx-S0", "GET SB", "GET POD", "GET CNPC", "GET PVC"}));
@@ -322,7 +289,7 @@ SCENARIO("what a former Sandbox of the name was granted is gone before a pod of 
 
 SCENARIO("a create whose predecessor's grant cannot be removed is suspended again and fails") {
   auto x = bounded_desk{per_sandbox()};
-  x.apply(x.grant("S0"));
+  x.apply(grant("S0"));
   x.cluster.intercept = [](const k8s::call& what, std::size_t) {
     return what.method == "DELETE" ? std::optional{pt::denied(what)} : std::nullopt;
   };
@@ -347,7 +314,7 @@ SCENARIO("a grant of a former Sandbox that appears after the first look is gone 
   auto x = bounded_desk{per_sandbox()};
   x.cluster.intercept = [&x](const k8s::call& what, std::size_t) {
     if (what.method == "GET" && what.path == k8s::sandboxes_path("ns", "namzu-ws-desk"))
-      x.apply(x.grant("S0"));
+      x.apply(grant("S0"));
     return std::optional<desk_cluster::reply>{};
   };
   auto stood = std::vector<bool>{};
@@ -414,8 +381,8 @@ SCENARIO("an object without a uid is not adopted under per-sandbox egress") {
 SCENARIO("an adopt removes what a former Sandbox was granted before it writes, and keeps what this one was") {
   auto x = bounded_desk{per_sandbox()};
   x.stand_as_configured("Suspended");
-  x.apply(x.grant("S0"));
-  x.apply(x.grant("S1"));
+  x.apply(grant("S0"));
+  x.apply(grant("S1"));
   REQUIRE(x.open().answer.has_value());
   CHECK_EQ(x.requests(), (strings{"GET NP tpl-egress", "GET VAP", "GET VAPB", "GET TPL", "GET NPC", "POST SBC", "GET SB", "GET CNPC",
                                   "DELETE CNP namzu-sbx-S0", "GET POD", "PATCH SB json", "GET SB", "GET POD", "GET CNPC", "GET PVC"}));
@@ -450,7 +417,7 @@ SCENARIO("a host that has just started binds no session of a running workspace b
   auto x = bounded_desk{per_sandbox()};
   x.close_agent_port();
   x.stand_as_configured("Running");
-  x.apply(x.grant("S0"));
+  x.apply(grant("S0"));
   REQUIRE(x.take_up().answer.has_value());
   CHECK_EQ(x.requests(), (strings{"GET SB", "GET POD", "GET NP tpl-egress", "GET VAP", "GET VAPB", "GET NPC", "GET NPC", "GET CNPC",
                                   "DELETE CNP namzu-sbx-S0", "GET SB", "GET POD", "GET CNPC", "GET PVC"}));
@@ -471,8 +438,8 @@ SCENARIO("a host that has just started binds no session of a running workspace b
 SCENARIO("a resume proves the fence anew and removes what former Sandboxes were granted before it writes") {
   auto x = bounded_desk{per_sandbox()};
   const auto before = suspended_on(x);
-  x.apply(x.grant("S0"));
-  auto foreign = x.grant("S0");
+  x.apply(grant("S0"));
+  auto foreign = grant("S0");
   foreign["metadata"]["name"] = "by-hand";
   x.apply(foreign);
   const auto got = x.resume(before);
@@ -487,7 +454,7 @@ SCENARIO("a resume proves the fence anew and removes what former Sandboxes were 
 SCENARIO("a resume without the fence writes nothing, and one with the fence back resumes") {
   auto x = bounded_desk{per_sandbox()};
   const auto before = suspended_on(x);
-  x.apply(x.grant("S0"));
+  x.apply(grant("S0"));
   const auto path = k8s::admission_policy_path("namzu-per-sandbox-egress");
   const auto fence = x.cluster.objects.at(path);
   x.cluster.objects.erase(path);
@@ -519,7 +486,7 @@ SCENARIO("a resume that finds another Sandbox writes nothing and asks about no g
 SCENARIO("a grant that is gone when it is deleted counts as removed") {
   auto x = bounded_desk{per_sandbox()};
   const auto before = suspended_on(x);
-  x.apply(x.grant("S0"));
+  x.apply(grant("S0"));
   x.cluster.intercept = [&x](const k8s::call& what, std::size_t) {
     if (what.method == "DELETE")
       x.cluster.objects.erase(what.path);
