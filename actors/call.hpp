@@ -1,8 +1,8 @@
 #pragma once
 
-#include "actors/mail.hpp"
 #include "actors/world.hpp"
 #include "messages/interfaces.hpp"
+#include "messages/mail.hpp"
 
 #include <optional>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "actors/callers.hpp"
-#include "actors/mail.hpp"
 #include "actors/world.hpp"
 #include "messages/interfaces.hpp"
+#include "messages/mail.hpp"
 
 #include <compare>
 #include <map>

@@ -1,8 +1,8 @@
 #include "actors/event_log.hpp"
 
-#include "actors/mail.hpp"
 #include "actors/subscription.hpp"
 #include "messages/error.hpp"
+#include "messages/mail.hpp"
 
 namespace paddock {
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "actors/call.hpp"
-#include "actors/mail.hpp"
 #include "actors/world.hpp"
 #include "guest/pin.hpp"
 #include "messages/interfaces.hpp"
+#include "messages/mail.hpp"
 
 #include <map>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/mail.hpp"
 #include "actors/world.hpp"
 #include "egress/meant_policy.hpp"
 #include "messages/interfaces.hpp"
+#include "messages/mail.hpp"
 
 #include <deque>
 #include <functional>

@@ -1,8 +1,8 @@
 #include "actors/subscription.hpp"
 
-#include "actors/mail.hpp"
 #include "actors/supervise.hpp"
 #include "messages/error.hpp"
+#include "messages/mail.hpp"
 
 namespace paddock {
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "actors/mail.hpp"
 #include "actors/world.hpp"
 #include "k8s/watch_port.hpp"
 #include "messages/interfaces.hpp"
+#include "messages/mail.hpp"
 
 #include <map>
 #include <string>

@@ -2,10 +2,10 @@
 
 #include "actors/call.hpp"
 #include "actors/event_log.hpp"
-#include "actors/mail.hpp"
 #include "actors/workspace_policies.hpp"
 #include "actors/world.hpp"
 #include "messages/interfaces.hpp"
+#include "messages/mail.hpp"
 #include "workspace/remembered.hpp"
 
 #include <deque>

@@ -2,16 +2,17 @@
 // same request sent straight to the same guest. Both are measured in turns in one run: embedded cluster, node and client
 // over loopback TCP, a real guest process.
 
-#include "apps/paddock/client.hpp"
-#include "apps/paddock/stream.hpp"
 #include "apps/paddockd/host.hpp"
 #include "base/flows/io_lane.hpp"
 #include "base/flows/sleep.hpp"
 #include "bench/report.hpp"
+#include "client/node.hpp"
+#include "client/stream.hpp"
 #include "embedded/flows/cluster.hpp"
 #include "guest/flows/transport.hpp"
 #include "k8s/flows/api_client.hpp"
 #include "k8s/paths.hpp"
+#include "messages/error.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_future.hpp>
@@ -57,10 +58,10 @@ boost::asio::awaitable<bool> run_straight(guest::host& guests, guest::endpoint w
   co_return got && got->end.exit_code == 0;
 }
 
-bool run_through(cli::client& by) {
+bool run_through(const client::remote_node& by) {
   run_spec what;
   what.program = "true";
-  const auto got = cli::run_stream(*cli::make_node_target(by, "bench"), call_spec{what}, {-1, 1, 2});
+  const auto got = client::run_stream(by.workspace("bench"), what, {-1, 1, 2});
   const auto* end = std::get_if<call_end>(&got.how);
   return end && end->exit_code == 0;
 }
@@ -93,12 +94,12 @@ int main() {
   auto node = start_host(how);
   if (!node)
     give_up(node.error());
-  cli::client_options place;
+  client::options place;
   place.port = (*node)->port();
-  auto by = cli::client::connect(place);
+  auto by = client::remote_node::connect(place);
   if (!by)
     give_up(by.error().message);
-  auto opened = (*by)->ask<opened_view>(cli::effect::changes, atom::open_v, std::string{"bench"}, open_spec{}, caf::timespan{60s});
+  auto opened = by->workspace("bench").within(60s).open();
   if (!opened)
     give_up(opened.error().message);
 
@@ -120,7 +121,7 @@ int main() {
   std::vector<double> straight;
   for (auto i = 0; i < warm_up + rounds; ++i) {
     auto begun = clock_type::now();
-    if (!run_through(**by))
+    if (!run_through(*by))
       give_up("an exec through the node failed");
     const auto one = std::chrono::duration<double, std::micro>(clock_type::now() - begun).count();
     begun = clock_type::now();

@@ -3,7 +3,6 @@
 // A node in this process beside an embedded cluster in it, with every request of the node written down.
 
 #include "actors/node.hpp"
-#include "apps/common/actor_config.hpp"
 #include "base/flows/io_lane.hpp"
 #include "bench/measure.hpp"
 #include "embedded/flows/cluster.hpp"
@@ -11,6 +10,7 @@
 #include "k8s/flows/api_client.hpp"
 #include "k8s/flows/watches.hpp"
 #include "messages/error.hpp"
+#include "remoting/actor_config.hpp"
 #include "workspace/flows/guest_calls.hpp"
 #include "workspace/flows/ports.hpp"
 

@@ -2,10 +2,10 @@
 // The cluster behind the ports is left out: it answers every open at once with a session as large as a real one.
 
 #include "actors/node.hpp"
-#include "apps/common/actor_config.hpp"
 #include "bench/instant_ports.hpp"
 #include "bench/report.hpp"
 #include "messages/error.hpp"
+#include "remoting/actor_config.hpp"
 
 namespace {
 

@@ -2,11 +2,11 @@
 
 // The programs paddock-cluster and paddockd beside this one, and a client of the node.
 
-#include "actors/mail.hpp"
-#include "apps/common/actor_config.hpp"
 #include "bench/cluster_client.hpp"
 #include "messages/error.hpp"
 #include "messages/interfaces.hpp"
+#include "messages/mail.hpp"
+#include "remoting/actor_config.hpp"
 
 #include <caf/io/all.hpp>
 

@@ -28,7 +28,7 @@ std::optional<std::pair<std::string, std::string>> remote_path(const std::string
   return std::pair{text.substr(0, colon), text.substr(colon + 1)};
 }
 
-std::optional<forwarded> parse_forward(const std::string& text) {
+std::optional<client::forwarded_ports> parse_forward(const std::string& text) {
   auto parts = std::vector<std::string>{};
   for (std::size_t from = 0; from <= text.size();) {
     const auto colon = std::min(text.find(':', from), text.size());
@@ -42,7 +42,7 @@ std::optional<forwarded> parse_forward(const std::string& text) {
       return std::nullopt;
     return value;
   };
-  auto out = forwarded{};
+  auto out = client::forwarded_ports{};
   if (parts.size() == 3) {
     out.address = parts.front();
     if (out.address != "localhost" && !out.address.starts_with("127."))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/paddock/print.hpp"
+#include "client/forward.hpp"
 #include "config/duration.hpp"
 #include "messages/problem.hpp"
 
@@ -105,12 +106,7 @@ int misuse(const arguments& args, const std::string& text);
 [[nodiscard]] std::optional<std::pair<std::string, std::string>> remote_path(const std::string& text);
 
 /// `LOCAL:REMOTE`, `ADDRESS:LOCAL:REMOTE` or one number for both; the address is on loopback, and the local port may be 0.
-struct forwarded {
-  std::string address = "127.0.0.1";
-  std::uint16_t local = 0;
-  std::uint16_t remote = 0;
-};
-[[nodiscard]] std::optional<forwarded> parse_forward(const std::string& text);
+[[nodiscard]] std::optional<client::forwarded_ports> parse_forward(const std::string& text);
 
 /// What `paddock identity ID -o json` prints, as a pin. A failure says what is wrong with the text.
 [[nodiscard]] tl::expected<pin_spec, std::string> parse_pin(const std::string& text);

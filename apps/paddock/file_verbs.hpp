@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/paddock/arguments.hpp"
-#include "apps/paddock/target.hpp"
+#include "client/target.hpp"
 
 #include <functional>
 
@@ -9,7 +9,7 @@ namespace paddock::cli {
 
 /// A place in a guest.
 struct remote {
-  target& at;
+  const client::target& at;
   std::string path;
 };
 

@@ -1,8 +1,8 @@
 #include "apps/paddock/guest_commands.hpp"
 
 #include "apps/paddock/file_verbs.hpp"
+#include "apps/paddock/guest_target.hpp"
 #include "apps/paddock/guest_verbs.hpp"
-#include "apps/paddock/target.hpp"
 #include "config/listen.hpp"
 #include "messages/error.hpp"
 
@@ -26,7 +26,7 @@ std::optional<std::string> small_file(const std::string& path) {
   return text;
 }
 
-int dispatch(const guest_verbs& verbs, target& at, const arguments& args) {
+int dispatch(const guest_verbs& verbs, const client::target& at, const arguments& args) {
   if (verbs.exec->parsed())
     return exec(at, args);
   if (verbs.attach->parsed())
@@ -180,8 +180,8 @@ bool has_terminal(const guest_verbs& a, const direct_verbs& b, const arguments& 
   return a.shell->parsed() || b.of.shell->parsed() || (runs_a_command(a, b) && args.with_terminal);
 }
 
-int run_of_node(const guest_verbs& verbs, client& by, const arguments& args) {
-  auto pin = std::optional<pin_spec>{};
+int run_of_node(const guest_verbs& verbs, const client::remote_node& by, const arguments& args) {
+  const auto desk = by.workspace(args.id);
   if (!args.pin.empty()) {
     const auto code_of = [&](int code) { return verbs.exec->parsed() || verbs.shell->parsed() ? 125 : code; };
     const auto text = small_file(args.pin);
@@ -190,10 +190,9 @@ int run_of_node(const guest_verbs& verbs, client& by, const arguments& args) {
     auto parsed = parse_pin(*text);
     if (!parsed)
       return code_of(misuse(args, parsed.error()));
-    pin = std::move(*parsed);
+    return dispatch(verbs, desk.pinned(std::move(*parsed)), args);
   }
-  const auto at = make_node_target(by, args.id, std::move(pin));
-  return dispatch(verbs, *at, args);
+  return dispatch(verbs, desk, args);
 }
 
 int run_direct(const direct_verbs& verbs, const arguments& args, caf::timespan budget) {

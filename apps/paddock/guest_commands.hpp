@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/paddock/arguments.hpp"
-#include "apps/paddock/client.hpp"
+#include "client/node.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -46,7 +46,7 @@ void add_environment(CLI::App* verb, arguments& args);
 [[nodiscard]] bool has_terminal(const guest_verbs& a, const direct_verbs& b, const arguments& args);
 
 /// Carries out the verb that was parsed, in workspace `args.id`. The exit code.
-[[nodiscard]] int run_of_node(const guest_verbs& verbs, client& by, const arguments& args);
+[[nodiscard]] int run_of_node(const guest_verbs& verbs, const client::remote_node& by, const arguments& args);
 /// The same at the guest of `args.address`.
 [[nodiscard]] int run_direct(const direct_verbs& verbs, const arguments& args, caf::timespan budget);
 

@@ -1,5 +1,6 @@
+#include "apps/paddock/guest_target.hpp"
+
 #include "actors/translate.hpp"
-#include "apps/paddock/target.hpp"
 #include "base/flows/flow_group.hpp"
 #include "base/flows/io_lane.hpp"
 #include "base/flows/sleep.hpp"
@@ -32,7 +33,7 @@ struct ways {
   std::atomic<workspace::ticket> last{0};
 };
 
-class direct_call final : public running_call {
+class direct_call final : public client::running_call {
 public:
   direct_call(std::shared_ptr<ways> through, workspace::ticket name) : through_(std::move(through)), name_(name) {
   }
@@ -78,25 +79,7 @@ public:
     through_(std::make_shared<ways>(where)), where_{where.host, where.port, secret{where.token}}, budget_(where.budget) {
   }
 
-  tl::expected<std::unique_ptr<running_call>, problem> start(call_spec what, std::shared_ptr<inbox> to) override {
-    const auto name = ++through_->last;
-    auto events = workspace::call_events{};
-    events.output = [to](guest::stream which, bytes piece) { to->put(output_piece{static_cast<int>(which), std::move(piece)}); };
-    events.wants_input = [to](std::size_t n) { to->put(input_wanted{n}); };
-    events.noted = [to](const workspace::job_note& x) { to->put(to_note(x)); };
-    events.end = [to](workspace::result<workspace::job_end> x) {
-      if (x)
-        to->put(to_end(*x));
-      else
-        to->put(to_problem(x.error()));
-    };
-    const auto credit = what.credit;
-    through_->port->start(name, where_, to_job(std::move(what)), until(), std::move(events));
-    through_->port->grant(name, credit);
-    return std::make_unique<direct_call>(through_, name);
-  }
-
-  tl::expected<guest_answer, problem> ask(guest_question what) override {
+  tl::expected<guest_answer, problem> ask(guest_question what) const override {
     auto promise = std::make_shared<std::promise<workspace::result<workspace::reply>>>();
     auto future = promise->get_future();
     through_->port->ask(++through_->last, where_, to_question(std::move(what)), until(),
@@ -116,6 +99,24 @@ public:
   }
 
 private:
+  client::result<std::unique_ptr<client::running_call>> begin(call_spec what, std::shared_ptr<client::inbox> to) const override {
+    const auto name = ++through_->last;
+    auto events = workspace::call_events{};
+    events.output = [to](guest::stream which, bytes piece) { to->put(client::output_piece{static_cast<int>(which), std::move(piece)}); };
+    events.wants_input = [to](std::size_t n) { to->put(client::input_wanted{n}); };
+    events.noted = [to](const workspace::job_note& x) { to->put(to_note(x)); };
+    events.end = [to](workspace::result<workspace::job_end> x) {
+      if (x)
+        to->put(to_end(*x));
+      else
+        to->put(to_problem(x.error()));
+    };
+    const auto credit = what.credit;
+    through_->port->start(name, where_, to_job(std::move(what)), until(), std::move(events));
+    through_->port->grant(name, credit);
+    return std::make_unique<direct_call>(through_, name);
+  }
+
   [[nodiscard]] deadline until() const {
     return {through_->time, std::chrono::duration_cast<time_source::clock::duration>(budget_)};
   }

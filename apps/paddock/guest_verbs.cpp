@@ -48,8 +48,8 @@ int end_of_command(const arguments& args, const stream_end& end) {
 
 /// Starts it and leaves it. What it has said already is kept in the guest, as all that it will say; how it ended, should it have, is for
 /// an attach to tell.
-int run_and_leave(target& at, const arguments& args, run_spec what) {
-  const auto end = run_stream(at, {std::move(what), 0}, {-1, -1, -1});
+int run_and_leave(const client::target& at, const arguments& args, run_spec what) {
+  const auto end = run_interruptible(at, std::move(what), {-1, -1, -1});
   if (const auto* why = std::get_if<problem>(&end.how)) {
     print_problem(std::cerr, args.how(), *why);
     return end.signal != 0 ? 128 + end.signal : exec_exit_code(*why);
@@ -84,7 +84,7 @@ void block_signals(bool terminal) {
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
 }
 
-int exec(target& at, const arguments& args) {
+int exec(const client::target& at, const arguments& args) {
   if (args.with_terminal && (args.detach || !args.execution.empty() || !args.limit.empty()))
     return misused(args, "a command with a terminal takes no --detach, --execution or --limit");
   if (args.with_terminal)
@@ -114,23 +114,23 @@ int exec(target& at, const arguments& args) {
     return misused(args, "a detached command takes no input: nobody would be there to give it");
   if (what.leave)
     return run_and_leave(at, args, std::move(what));
-  const auto end = run_stream(at, {std::move(what), 0}, {args.with_input ? STDIN_FILENO : -1, STDOUT_FILENO, STDERR_FILENO});
+  const auto end = run_interruptible(at, std::move(what), {args.with_input ? STDIN_FILENO : -1, STDOUT_FILENO, STDERR_FILENO});
   return end_of_command(args, end);
 }
 
-int attach(target& at, const arguments& args) {
+int attach(const client::target& at, const arguments& args) {
   if (!guest::is_execution_id(args.execution))
     return misuse(args, no_execution_id(args.execution));
-  const auto end = run_stream(at, {attach_spec{args.execution, args.from}, 0}, {-1, STDOUT_FILENO, STDERR_FILENO});
+  const auto end = run_interruptible(at, attach_spec{args.execution, args.from}, {-1, STDOUT_FILENO, STDERR_FILENO});
   if (const auto* why = std::get_if<problem>(&end.how); why != nullptr && end.signal == 0 && !end.output_closed)
     return refuse(args, *why); // no command of ours: its exit codes are those of the client
   return end_of_command(args, end);
 }
 
-int cancel_execution(target& at, const arguments& args) {
+int cancel_execution(const client::target& at, const arguments& args) {
   if (!guest::is_execution_id(args.execution))
     return misuse(args, no_execution_id(args.execution));
-  const auto got = at.ask({cancel_question{args.execution}});
+  const auto got = at.cancel_execution(args.execution);
   if (!got)
     return refuse(args, got.error());
   if (args.how() == format::json)
@@ -140,7 +140,7 @@ int cancel_execution(target& at, const arguments& args) {
   return 0;
 }
 
-int shell(target& at, const arguments& args) {
+int shell(const client::target& at, const arguments& args) {
   shell_spec what;
   if (!args.command.empty()) {
     what.program = args.command.front();
@@ -182,7 +182,7 @@ int shell(target& at, const arguments& args) {
   return end.left || (done.exit_code == -1 && !done.signal) ? 128 + SIGHUP : exit_code(done);
 }
 
-int sessions(target& at, const arguments& args) {
+int sessions(const client::target& at, const arguments& args) {
   if (!args.command.empty() && args.start.empty())
     return misuse(args, "a command wants --start with an id for it");
   if (!args.signal.empty() && args.kill.empty())
@@ -190,12 +190,11 @@ int sessions(target& at, const arguments& args) {
   if (!args.kill.empty() && !args.start.empty())
     return misuse(args, "--kill and --start are two requests");
   if (!args.kill.empty()) {
-    const auto got = at.ask({session_kill_question{args.kill, args.signal}});
+    const auto got = at.kill_session(args.kill, args.signal);
     if (!got)
       return refuse(args, got.error());
-    const auto& row = std::get<session_view>(got->what);
-    print_session(std::cout, args.how(), row);
-    return row.state == "running" ? 1 : 0; // it outlived the signal
+    print_session(std::cout, args.how(), *got);
+    return got->state == "running" ? 1 : 0; // it outlived the signal
   }
   if (!args.start.empty()) {
     if (args.command.empty())
@@ -210,20 +209,20 @@ int sessions(target& at, const arguments& args) {
     if (!environment)
       return misuse(args, environment.error());
     what.environment = std::move(*environment);
-    const auto got = at.ask({std::move(what)});
+    const auto got = at.start_session(std::move(what));
     if (!got)
       return refuse(args, got.error());
-    print_session(std::cout, args.how(), std::get<session_view>(got->what));
+    print_session(std::cout, args.how(), *got);
     return 0;
   }
-  const auto got = at.ask({sessions_question{}});
+  const auto got = at.sessions();
   if (!got)
     return refuse(args, got.error());
-  print_sessions(std::cout, args.how(), std::get<sessions_answer>(got->what).sessions);
+  print_sessions(std::cout, args.how(), *got);
   return 0;
 }
 
-int quiesce(target& at, const arguments& args) {
+int quiesce(const client::target& at, const arguments& args) {
   auto what = quiesce_question{};
   what.only_if_idle = args.only_if_idle;
   if (!args.grace.empty()) {
@@ -232,14 +231,14 @@ int quiesce(target& at, const arguments& args) {
       return misuse(args, grace.error());
     what.grace = *grace;
   }
-  const auto got = at.ask({what});
+  const auto got = at.quiesce(what);
   if (!got)
     return refuse(args, got.error());
-  print_quiesce(std::cout, args.how(), std::get<quiesce_answer>(got->what));
+  print_quiesce(std::cout, args.how(), *got);
   return 0;
 }
 
-int flush(target& at, const arguments& args) {
+int flush(const client::target& at, const arguments& args) {
   auto what = flush_question{};
   if (!args.bound.empty()) {
     const auto bound = duration_of("--bound", args.bound);
@@ -247,14 +246,14 @@ int flush(target& at, const arguments& args) {
       return misuse(args, bound.error());
     what.bound = *bound;
   }
-  const auto got = at.ask({what});
+  const auto got = at.flush(what);
   if (!got)
     return refuse(args, got.error());
-  print_flush(std::cout, args.how(), std::get<flush_answer>(got->what));
+  print_flush(std::cout, args.how(), *got);
   return 0;
 }
 
-int forward(target& at, const arguments& args) {
+int forward(const client::target& at, const arguments& args) {
   const auto ports = parse_forward(args.ports);
   if (!ports)
     return misuse(args, "LOCAL:REMOTE are two ports, the local one on loopback and 0 for any, not \"" + args.ports + "\"");

@@ -2,7 +2,6 @@
 
 #include "apps/common/version.hpp"
 #include "apps/paddock/audit_verbs.hpp"
-#include "apps/paddock/client.hpp"
 #include "apps/paddock/completion.hpp"
 #include "apps/paddock/event_verbs.hpp"
 #include "apps/paddock/exit_code.hpp"
@@ -12,20 +11,23 @@
 #include "apps/paddock/inventory.hpp"
 #include "apps/paddock/policy_verbs.hpp"
 #include "apps/paddock/print.hpp"
-#include "apps/paddock/stream.hpp"
 #include "apps/paddock/task_verbs.hpp"
 #include "base/random.hpp"
 #include "base/stdio.hpp"
+#include "client/node.hpp"
 #include "config/duration.hpp"
 #include "config/listen.hpp"
+#include "messages/error.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <iostream>
+#include <mutex>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -76,40 +78,40 @@ tl::expected<std::pair<std::string, std::string>, int> place_of(const arguments&
   return std::move(*got);
 }
 
-int cat_of_node(client& by, const arguments& args) {
+int cat_of_node(const client::remote_node& by, const arguments& args) {
   const auto from = place_of(args, "cat", args.source);
   if (!from)
     return from.error();
-  const auto at = make_node_target(by, from->first);
-  return cat({*at, from->second}, args);
+  const auto at = by.workspace(from->first);
+  return cat({at, from->second}, args);
 }
 
-int ls_files_of_node(client& by, const arguments& args) {
+int ls_files_of_node(const client::remote_node& by, const arguments& args) {
   const auto from = place_of(args, "ls-files", args.source);
   if (!from)
     return from.error();
-  const auto at = make_node_target(by, from->first);
-  return ls_files({*at, from->second}, args);
+  const auto at = by.workspace(from->first);
+  return ls_files({at, from->second}, args);
 }
 
-int cp(client& by, const arguments& args) {
+int cp(const client::remote_node& by, const arguments& args) {
   const auto from = remote_path(args.source);
   const auto to = remote_path(args.destination);
   if (from.has_value() == to.has_value())
     return misuse(args, "cp wants one local path and one ID:PATH");
-  const auto at = make_node_target(by, from ? from->first : to->first);
-  return from ? copy_out({*at, from->second}, args) : copy_in({*at, to->second}, args);
+  const auto at = by.workspace(from ? from->first : to->first);
+  return from ? copy_out({at, from->second}, args) : copy_in({at, to->second}, args);
 }
 
-int open_or_resume(client& by, const arguments& args, bool resume) {
+int open_or_resume(const client::remote_node& by, const arguments& args, bool resume) {
   open_spec what{args.template_name, args.refresh_template, args.expect_uid, {}};
   auto claims = pairs_of("--expect-claim", "NAME=UID", args.expect_claims);
   if (!claims)
     return misuse(args, claims.error());
   what.expect_claims = std::move(*claims);
   auto waiting = std::make_optional<progress>("waiting for the pod of " + args.id);
-  const auto got = resume ? by.ask<opened_view>(effect::changes, atom::resume_v, args.id, what, by.budget())
-                          : by.ask<opened_view>(effect::changes, atom::open_v, args.id, what, by.budget());
+  const auto desk = by.workspace(args.id);
+  const auto got = resume ? desk.resume(std::move(what)) : desk.open(std::move(what));
   waiting.reset();
   if (!got)
     return refuse(args, got.error());
@@ -117,7 +119,7 @@ int open_or_resume(client& by, const arguments& args, bool resume) {
   return 0;
 }
 
-int suspend(client& by, const arguments& args) {
+int suspend(const client::remote_node& by, const arguments& args) {
   suspend_spec what{!args.no_flush && !args.by_id, args.with_quiesce, {}};
   what.by_id = args.by_id;
   what.expect_uid = args.expect_uid;
@@ -127,16 +129,16 @@ int suspend(client& by, const arguments& args) {
       return misuse(args, grace.error());
     what.grace = *grace;
   }
+  const auto desk = by.workspace(args.id);
   if (args.only_if_idle && args.by_id)
     return misuse(args, "--by-id asks no guest, so nobody knows whether it is idle");
   if (args.only_if_idle) {
-    const auto idle =
-      by.ask<guest_answer>(effect::reads, atom::ask_v, args.id, guest_question{quiesce_question{std::nullopt, true}}, by.budget());
+    const auto idle = desk.quiesce({std::nullopt, true});
     if (!idle)
       return refuse(args, idle.error());
   }
   auto waiting = std::make_optional<progress>("waiting until the pod of " + args.id + " is gone");
-  const auto got = by.ask<workspace_view>(effect::changes, atom::suspend_v, args.id, what, by.budget());
+  const auto got = desk.suspend(what);
   waiting.reset();
   if (!got)
     return refuse(args, got.error());
@@ -157,12 +159,12 @@ bool confirmed(const arguments& args) {
   return said == "y" || said == "yes";
 }
 
-int remove(client& by, const arguments& args) {
+int remove(const client::remote_node& by, const arguments& args) {
   if (!args.delete_disk)
     return misuse(args, "rm deletes the disk of the workspace and everything on it; say so with --delete-disk");
   if (!confirmed(args))
     return refuse(args, make_problem(verdict::refused, "NotConfirmed", "nothing was deleted"));
-  const auto got = by.ask<caf::unit_t>(effect::changes, atom::remove_v, args.id, remove_spec{args.expect_uid}, by.budget());
+  const auto got = by.workspace(args.id).remove({args.expect_uid});
   if (!got)
     return refuse(args, got.error());
   switch (args.how()) {
@@ -173,9 +175,8 @@ int remove(client& by, const arguments& args) {
   return 0;
 }
 
-int reset_epoch(client& by, const arguments& args) {
-  const reset_spec what{args.stored_epoch, args.sandbox_uid};
-  const auto got = by.ask<workspace_view>(effect::changes, atom::reset_epoch_v, args.id, what, by.budget());
+int reset_epoch(const client::remote_node& by, const arguments& args) {
+  const auto got = by.workspace(args.id).reset_epoch({args.stored_epoch, args.sandbox_uid});
   if (!got)
     return refuse(args, got.error());
   if (args.how() == format::table)
@@ -185,16 +186,16 @@ int reset_epoch(client& by, const arguments& args) {
   return 0;
 }
 
-int get(client& by, const arguments& args, bool identity) {
-  const auto got = by.ask<workspace_view>(effect::reads, atom::get_v, args.id, by.budget());
+int get(const client::remote_node& by, const arguments& args, bool identity) {
+  const auto got = by.workspace(args.id).get();
   if (!got)
     return refuse(args, got.error());
   identity ? print_identity(std::cout, args.how(), *got) : print(std::cout, args.how(), *got);
   return 0;
 }
 
-int refresh(client& by, const arguments& args) {
-  const auto got = by.ask<workspace_view>(effect::reads, atom::refresh_v, args.id, by.budget());
+int refresh(const client::remote_node& by, const arguments& args) {
+  const auto got = by.workspace(args.id).refresh();
   if (!got)
     return refuse(args, got.error());
   if (args.how() == format::table)
@@ -204,8 +205,8 @@ int refresh(client& by, const arguments& args) {
   return 0;
 }
 
-int list(client& by, const arguments& args, const std::string& place) {
-  const auto got = by.ask<std::vector<workspace_view>>(effect::reads, atom::list_v, by.budget());
+int list(const client::remote_node& by, const arguments& args, const std::string& place) {
+  const auto got = by.list();
   if (!got)
     return refuse(args, got.error());
   print_inventory(std::cout, args.how(), *got, place, time_source::wall_clock::now());
@@ -331,7 +332,7 @@ int main(int argc, char** argv) {
   if (args.node.empty())
     if (const auto* from_environment = std::getenv("PADDOCK_NODE"))
       args.node = from_environment;
-  client_options how;
+  client::options how;
   if (!args.node.empty()) {
     const auto place = config::parse_listen(args.node);
     if (!place || place->port == 0)
@@ -371,10 +372,10 @@ int main(int argc, char** argv) {
     ::_exit(code);
   }
 
-  auto connected = client::connect(how);
+  auto connected = client::remote_node::connect(how);
   if (!connected)
     return code_of(refuse(args, connected.error()));
-  auto& by = **connected;
+  const auto& by = *connected;
   auto code = 0;
   if (open_verb->parsed())
     code = open_or_resume(by, args, false);
@@ -385,7 +386,7 @@ int main(int argc, char** argv) {
   else if (identity_verb->parsed())
     code = get(by, args, true);
   else if (events_verb->parsed())
-    code = show_events(by, args);
+    code = show_events(by, args, how.budget);
   else if (refresh_verb->parsed())
     code = refresh(by, args);
   else if (verbs.parsed())

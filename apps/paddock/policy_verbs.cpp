@@ -6,8 +6,7 @@ namespace paddock::cli {
 
 namespace {
 
-int ask(client& by, const arguments& args, const policy_request& what) {
-  const auto got = by.ask<policy_view>(what.grant ? effect::changes : effect::reads, atom::policy_v, args.id, what, by.budget());
+int show(const arguments& args, const client::result<policy_view>& got) {
   if (!got)
     return refuse(args, got.error());
   print_policy(std::cout, args.how(), *got);
@@ -37,12 +36,13 @@ policy_verbs add_policy_verbs(CLI::App& on, arguments& args) {
   return out;
 }
 
-int run_policy(const policy_verbs& verbs, client& by, const arguments& args) {
+int run_policy(const policy_verbs& verbs, const client::remote_node& by, const arguments& args) {
+  const auto desk = by.workspace(args.id);
   if (verbs.show->parsed())
-    return ask(by, args, {});
+    return show(args, desk.policy());
   if (verbs.set->parsed() && args.granted_hosts.empty() != args.no_hosts)
     return misuse(args, "policy set wants one host or more, or --none");
-  return ask(by, args, {policy_spec{args.granted_hosts}});
+  return show(args, desk.set_policy(args.granted_hosts));
 }
 
 } // namespace paddock::cli

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/paddock/arguments.hpp"
-#include "apps/paddock/client.hpp"
+#include "client/node.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -19,6 +19,6 @@ struct policy_verbs {
 [[nodiscard]] policy_verbs add_policy_verbs(CLI::App& on, arguments& args);
 
 /// Carries out the verb that was parsed, in workspace `args.id`. The exit code.
-[[nodiscard]] int run_policy(const policy_verbs& verbs, client& by, const arguments& args);
+[[nodiscard]] int run_policy(const policy_verbs& verbs, const client::remote_node& by, const arguments& args);
 
 } // namespace paddock::cli

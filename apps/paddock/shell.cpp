@@ -1,6 +1,7 @@
 #include "apps/paddock/shell.hpp"
 
 #include "apps/paddock/terminal.hpp"
+#include "client/stream.hpp"
 #include "messages/error.hpp"
 
 #include <array>
@@ -14,13 +15,11 @@ namespace paddock::cli {
 
 namespace {
 
-constexpr std::uint64_t window = 256 * 1024;
 constexpr std::uint64_t escape_room = 2; // a `~` that was held back comes with the next key
 
 class joined_terminals {
 public:
-  joined_terminals(std::shared_ptr<inbox> in, running_call& call, raw_mode& mode, std::uint64_t from) :
-    in_(std::move(in)), call_(call), mode_(mode) {
+  joined_terminals(client::call& call, raw_mode& mode, std::uint64_t from) : call_(call), mode_(mode) {
     end_.next_offset = from;
     sigset_t wanted;
     sigemptyset(&wanted);
@@ -36,11 +35,11 @@ public:
 
   shell_end run() {
     for (;;) {
-      for (auto& x : in_->take())
-        if (std::visit([this](auto& one) { return on(one); }, x))
+      while (auto x = call_.next(std::chrono::milliseconds::zero()))
+        if (std::visit([this](auto& one) { return on(one); }, *x))
           return std::move(end_);
       const auto may_read = !input_ended_ && wanted_ >= escape_room + 1;
-      std::array<pollfd, 3> ready = {{{in_->bell(), POLLIN, 0}, {signals_, POLLIN, 0}, {may_read ? STDIN_FILENO : -1, POLLIN, 0}}};
+      std::array<pollfd, 3> ready = {{{call_.bell(), POLLIN, 0}, {signals_, POLLIN, 0}, {may_read ? STDIN_FILENO : -1, POLLIN, 0}}};
       ::poll(ready.data(), ready.size(), -1);
       if (ready[1].revents != 0)
         on_signal();
@@ -50,14 +49,12 @@ public:
   }
 
 private:
-  bool on(output_piece& x) {
-    const auto n = x.content.size();
-    if (!write_all(STDOUT_FILENO, x.content))
+  bool on(client::output_piece& x) {
+    if (!client::write_all(STDOUT_FILENO, x.content))
       leave(); // nobody sees it any more
-    call_.grant(n);
     return false;
   }
-  bool on(input_wanted& x) {
+  bool on(client::input_wanted& x) {
     wanted_ += x.bytes;
     return false;
   }
@@ -73,14 +70,6 @@ private:
   }
   bool on(problem& x) {
     end_.how = std::move(x);
-    return true;
-  }
-  bool on(call_gone&) {
-    call_.drain();
-    return false;
-  }
-  bool on(call_silent&) {
-    end_.how = client::node_gone(effect::changes);
     return true;
   }
 
@@ -152,8 +141,7 @@ private:
     [[maybe_unused]] const auto n = ::write(STDERR_FILENO, text.data(), text.size());
   }
 
-  std::shared_ptr<inbox> in_;
-  running_call& call_;
+  client::call& call_;
   raw_mode& mode_;
   escape_reader escapes_;
   int signals_ = -1;
@@ -164,18 +152,17 @@ private:
 
 } // namespace
 
-shell_end run_shell(target& at, shell_spec what) {
+shell_end run_shell(const client::target& at, shell_spec what) {
   const auto [columns, rows] = window_of(STDIN_FILENO);
   what.columns = columns;
   what.rows = rows;
   const auto from = what.from;
-  auto in = std::make_shared<inbox>();
-  auto started = at.start({std::move(what), window}, in);
+  auto started = at.start(std::move(what));
   if (!started)
     return {std::move(started.error()), false, 0, 0};
   raw_mode mode;
   mode.enter();
-  return joined_terminals{in, **started, mode, from}.run();
+  return joined_terminals{*started, mode, from}.run();
 }
 
 } // namespace paddock::cli

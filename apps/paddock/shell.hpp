@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/paddock/stream.hpp"
+#include "client/target.hpp"
 
 namespace paddock::cli {
 
@@ -16,6 +16,6 @@ struct shell_end {
 /// standard input is a terminal), and the output as it comes. Where standard input is none, its end is the end of the input there. The
 /// terminal is as it was on every way out. SIGINT, SIGTERM, SIGHUP and SIGWINCH are blocked by the caller in every thread; the first
 /// three leave.
-[[nodiscard]] shell_end run_shell(target& at, shell_spec what);
+[[nodiscard]] shell_end run_shell(const client::target& at, shell_spec what);
 
 } // namespace paddock::cli

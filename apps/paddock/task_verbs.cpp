@@ -3,103 +3,64 @@
 #include "apps/paddock/exit_code.hpp"
 #include "apps/paddock/guest_commands.hpp"
 #include "apps/paddock/guest_verbs.hpp"
-#include "apps/paddock/target.hpp"
+#include "apps/paddock/stream.hpp"
 
 #include <array>
-#include <csignal>
 #include <future>
 #include <iostream>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
+#include <utility>
 
 namespace paddock::cli {
 
 namespace {
 
-/// What the node tells of a task that is held goes to standard error.
-task_holder_actor::behavior_type make_holder(format how) {
-  return {[how](atom::noted, const task_event& x) { print_problem(std::cerr, how, x.why); }};
-}
-
-/// The signals that end programs, as a descriptor. They are blocked.
-class ending_signals {
-public:
-  ending_signals() {
-    sigset_t ending;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    bell_ = ::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK);
-  }
-  ~ending_signals() {
-    ::close(bell_);
-  }
-  ending_signals(const ending_signals&) = delete;
-  ending_signals& operator=(const ending_signals&) = delete;
-  [[nodiscard]] int bell() const {
-    return bell_;
-  }
-  /// 0: none has come.
-  [[nodiscard]] int take() const {
-    signalfd_siginfo info{};
-    return ::read(bell_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
-  }
-
-private:
-  int bell_;
-};
-
 struct acquired {
-  tl::expected<task_actor, problem> task;
+  client::result<client::remote_task> task;
   int signal = 0; // came meanwhile; what had been made is given back
 };
 
 /// Acquires a task for `holder`. A signal lets go of it, so that the node gives it back, and its answer is then awaited; a second one
 /// leaves the process.
-acquired acquire(client& by, const task_spec& what, const task_holder_actor& holder) {
-  const auto signals = ending_signals{};
+acquired acquire(const client::task_holder& holder, const task_spec& what) {
+  auto signals = interrupts{};
+  const auto watch = signals.watch();
   const auto answered = ::eventfd(0, EFD_CLOEXEC);
   auto asked = std::async(std::launch::async, [&] {
-    auto got = by.ask<task_actor>(effect::changes, atom::acquire_v, what, holder, by.budget());
+    auto got = holder.acquire(what);
     ::eventfd_write(answered, 1);
     return got;
   });
-  auto got = acquired{};
-  auto ready = std::array<pollfd, 2>{{{answered, POLLIN, 0}, {signals.bell(), POLLIN, 0}}};
-  while (::poll(ready.data(), ready.size(), -1) < 0 || (ready[0].revents & POLLIN) == 0) {
-    const auto which = signals.take();
-    if (which == 0)
-      continue;
-    if (got.signal != 0)
-      ::_exit(128 + which);
-    got.signal = which;
-    caf::anon_send_exit(holder, caf::exit_reason::user_shutdown);
-  }
-  got.task = asked.get();
+  auto ready = std::array<pollfd, 2>{{{answered, POLLIN, 0}, {watch.fd, POLLIN, 0}}};
+  while (::poll(ready.data(), ready.size(), -1) < 0 || (ready[0].revents & POLLIN) == 0)
+    if (watch.woken())
+      holder.let_go();
+  auto got = asked.get();
   ::close(answered);
-  return got;
+  return {std::move(got), signals.seen()};
 }
 
-int run(client& by, const arguments& args) {
-  auto holder = task_holder_actor{by.system().spawn(make_holder, args.how())};
-  auto got = acquire(by, {args.pool, args.template_name}, holder);
+int run(const client::remote_node& by, const arguments& args) {
+  // What the node tells of a task that is held goes to standard error.
+  const auto holder = by.hold_tasks([how = args.how()](const task_event& x) { print_problem(std::cerr, how, x.why); });
+  const auto got = acquire(holder, {args.pool, args.template_name});
   if (!got.task) {
     print_problem(std::cerr, args.how(), got.task.error());
     return got.signal != 0 ? 128 + got.signal : exec_exit_code(got.task.error());
   }
   auto code = 128 + got.signal;
   if (got.signal == 0)
-    code = exec(*make_task_target(by, *got.task), args);
-  const auto given_back = by.ask_of<caf::unit_t>(*got.task, effect::changes, atom::remove_v, caf::timespan{std::chrono::seconds{15}});
+    code = exec(*got.task, args);
+  const auto given_back = got.task->within(std::chrono::seconds{15}).remove();
   if (!given_back)
     print_problem(std::cerr, args.how(), given_back.error());
   return code;
 }
 
-int release(client& by, const arguments& args) {
-  const auto got = by.ask<released_view>(effect::changes, atom::release_v, args.selector, by.budget());
+int release(const client::remote_node& by, const arguments& args) {
+  const auto got = by.release(args.selector);
   if (!got)
     return refuse(args, got.error());
   if (args.how() == format::json)
@@ -110,8 +71,8 @@ int release(client& by, const arguments& args) {
   return 0;
 }
 
-int capacity(client& by, const arguments& args) {
-  const auto got = by.ask<capacity_view>(effect::reads, atom::capacity_v, args.pool, by.budget());
+int capacity(const client::remote_node& by, const arguments& args) {
+  const auto got = by.capacity(args.pool);
   if (!got)
     return refuse(args, got.error());
   if (args.how() == format::json)
@@ -150,7 +111,7 @@ task_verbs add_task_verbs(CLI::App& on, arguments& args) {
   return out;
 }
 
-int run_task_verb(const task_verbs& verbs, client& by, const arguments& args) {
+int run_task_verb(const task_verbs& verbs, const client::remote_node& by, const arguments& args) {
   if (verbs.run->parsed())
     return run(by, args);
   return verbs.release->parsed() ? release(by, args) : capacity(by, args);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/paddock/arguments.hpp"
-#include "apps/paddock/client.hpp"
+#include "client/node.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -20,6 +20,6 @@ struct task_verbs {
 
 /// Carries out the verb that was parsed. The exit code; of `run` it is as `exec` gives it. What `run` was given it gives back: after the
 /// command, however that ended, and when it is interrupted. Should this process end before, the node does.
-[[nodiscard]] int run_task_verb(const task_verbs& verbs, client& by, const arguments& args);
+[[nodiscard]] int run_task_verb(const task_verbs& verbs, const client::remote_node& by, const arguments& args);
 
 } // namespace paddock::cli

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "apps/common/actor_config.hpp"
 #include "k8s/flows/kubeconfig.hpp"
+#include "remoting/actor_config.hpp"
 #include "workspace/task.hpp"
 
 #include <tl/expected.hpp>

@@ -3,13 +3,9 @@
 // What the guest verbs make of words, keys and lists, without a node.
 
 #include "apps/paddock/arguments.hpp"
-#include "apps/paddock/file_tree.hpp"
 #include "apps/paddock/terminal.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
-
-#include <fstream>
-#include <stdlib.h>
 
 using namespace paddock;
 using namespace paddock::cli;
@@ -87,39 +83,4 @@ SCENARIO("what identity prints is a pin") {
   CHECK(!parse_pin("[]"));
   CHECK(!parse_pin("{"));
   CHECK(!parse_pin(R"({"volumeClaimUids":[]})"));
-}
-
-SCENARIO("a listed path is taken only below what was asked for") {
-  CHECK_EQ(below("/w/a", "/w/a/b/c")->string(), "b/c");
-  CHECK_EQ(below("/w/a/", "/w/a/c")->string(), "c");
-  CHECK(!below("/w/a", "/w/ab"));
-  CHECK(!below("/w/a", "/w/a/../../etc/passwd"));
-  CHECK(!below("/w/a", "/etc/passwd"));
-  CHECK_EQ(listed_from(R"({"path":"/a","size":3})")->size, 3u);
-  for (const auto* bad :
-       {"", "[]", R"({"path":1,"size":3})", R"({"path":"/a"})", R"({"path":"/a","size":-1})", R"({"path":"/a","size":1.5})"})
-    CHECK(!listed_from(bad));
-}
-
-SCENARIO("a local tree is its regular files, and says what it leaves out") {
-  auto name = (std::filesystem::temp_directory_path() / "paddock-tree-XXXXXX").string();
-  REQUIRE(::mkdtemp(name.data()) != nullptr);
-  const auto root = std::filesystem::path{name};
-  std::filesystem::create_directories(root / "d" / "e");
-  std::ofstream{root / "d" / "e" / "f"} << "12345";
-  std::ofstream{root / "run"} << "x";
-  std::filesystem::permissions(root / "run", std::filesystem::perms::owner_all);
-  std::filesystem::create_symlink("/etc", root / "link");
-  const auto got = local_tree(name);
-  auto failed = std::error_code{};
-  std::filesystem::remove_all(root, failed);
-  REQUIRE(got);
-  REQUIRE_EQ(got->files.size(), 2u);
-  CHECK_EQ(got->files[0].relative, "d/e/f");
-  CHECK_EQ(got->files[0].size, 5u);
-  CHECK(!got->files[0].executable);
-  CHECK_EQ(got->files[1].relative, "run");
-  CHECK(got->files[1].executable);
-  REQUIRE_EQ(got->skipped.size(), 1u);
-  CHECK(!local_tree("/no/such/folder"));
 }

@@ -1,10 +1,10 @@
-#include "apps/paddock/inbox.hpp"
+#include "client/inbox.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <utility>
 
-namespace paddock::cli {
+namespace paddock::client {
 
 inbox::inbox() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 }
@@ -13,7 +13,7 @@ inbox::~inbox() {
   ::close(bell_);
 }
 
-void inbox::put(call_event x) {
+void inbox::put(call_news x) {
   {
     const std::lock_guard hold{lock_};
     all_.push_back(std::move(x));
@@ -22,11 +22,11 @@ void inbox::put(call_event x) {
   [[maybe_unused]] const auto rung = ::write(bell_, &one, sizeof one);
 }
 
-std::deque<call_event> inbox::take() {
+std::deque<call_news> inbox::take() {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto read = ::read(bell_, &count, sizeof count);
   const std::lock_guard hold{lock_};
   return std::exchange(all_, {});
 }
 
-} // namespace paddock::cli
+} // namespace paddock::client

@@ -1,6 +1,6 @@
 #pragma once
 
-// The few calls that differ between CAF 0.18, 0.19 and 1.x. Everything in actors/ and apps/ sends through these.
+// The few calls that differ between CAF 0.18, 0.19 and 1.x. Everything of ours sends through these.
 
 #include <caf/all.hpp>
 

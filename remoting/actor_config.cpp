@@ -1,11 +1,7 @@
-#include "apps/common/actor_config.hpp"
-
-#include "messages/error.hpp"
+#include "remoting/actor_config.hpp"
 
 #include <caf/io/all.hpp>
 #include <caf/openssl/all.hpp>
-
-#include <fstream>
 
 namespace paddock {
 
@@ -29,17 +25,6 @@ actor_config::actor_config(const remoting_tls& tls, std::size_t threads) {
     openssl_cafile = tls.ca;
 #endif
   }
-}
-
-std::string check(const remoting_tls& tls) {
-  if (tls.certificate.empty() && tls.key.empty() && tls.ca.empty())
-    return {};
-  if (tls.certificate.empty() || tls.key.empty() || tls.ca.empty())
-    return "tls-certificate, tls-key and tls-ca come together: without all three the peer would not be verified";
-  for (const auto& file : {tls.certificate, tls.key, tls.ca})
-    if (!std::ifstream{file}.good())
-      return "cannot read " + file;
-  return {};
 }
 
 } // namespace paddock
