@@ -5,6 +5,7 @@
 
 #include "actors/fence.hpp"
 #include "actors/policy_queue.hpp"
+#include "egress/labels.hpp"
 #include "tests/actors/egress_fixture.hpp"
 #include "tests/sim/chance.hpp"
 
