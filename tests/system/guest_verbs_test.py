@@ -451,7 +451,7 @@ class GuestVerbs(SystemTest):
             got = subprocess.run([BIN / "paddock", "--node", "127.0.0.1:1", verb, "desk", f"--only-if-idle={value}"], capture_output=True,
                                  timeout=BOUND)
             self.assertEqual(got.returncode, 2, got)
-            self.assertIn(b"--only-if-idle", got.stderr)
+            self.assertIn(b"only-if-idle", got.stderr)
             asked = self.node.run(verb, "desk", f"--only-if-idle={value}")
             self.assertEqual((asked.returncode, asked.stderr), (2, got.stderr))
 
