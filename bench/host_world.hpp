@@ -12,6 +12,7 @@
 #include "messages/error.hpp"
 #include "remoting/actor_config.hpp"
 #include "workspace/flows/guest_calls.hpp"
+#include "workspace/flows/guest_jobs.hpp"
 #include "workspace/flows/ports.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -100,11 +100,11 @@ inline void live(caf::event_based_actor* self, const node_actor& node, const std
       [](atom::wanted, std::uint64_t) {},
       [](atom::noted, const call_note&) {},
       [=](atom::ended, const call_end& x) {
-        mail::tell(mine, used_by, x.exit_code == 0 ? std::string{} : std::string{"the command ended with another code"});
+        mail::tell_anonymously(used_by, x.exit_code == 0 ? std::string{} : std::string{"the command ended with another code"});
         mine->quit();
       },
       [=](atom::failed, const problem& x) {
-        mail::tell(mine, used_by, x.reason + ": " + x.message);
+        mail::tell_anonymously(used_by, x.reason + ": " + x.message);
         mine->quit();
       },
     };

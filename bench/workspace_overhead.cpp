@@ -94,7 +94,7 @@ awaitable<bool> resume_bare(host_world& here, std::string sandbox) {
     ready = is_ready(now);
   }
   auto pod = json{};
-  while (pod.value("status", json::object()).value("podIP", "").empty())
+  while (!pod.is_object() || pod.value("status", json::object()).value("podIP", "").empty())
     pod = co_await request(here, k8s::get(k8s::pods_path("default", sandbox)));
   co_return co_await probe(here, std::move(pod));
 }

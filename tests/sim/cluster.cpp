@@ -84,13 +84,13 @@ void cluster::must(const k8s::call& what) {
 
 std::optional<json> cluster::sandbox() const {
   auto got = objects_.get(*embedded::find_kind("agents.x-k8s.io", "v1beta1", "sandboxes"), name_space, sandbox_name);
-  return got ? std::optional{(*got)->value} : std::nullopt;
+  return got ? std::optional{(*got)->value()} : std::nullopt;
 }
 
 std::vector<json> cluster::list(const char* plural) const {
   auto out = std::vector<json>{};
   for (const auto& x : objects_.list(*embedded::find_kind("", "v1", plural), name_space, {}))
-    out.push_back(x->value);
+    out.push_back(x->value());
   return out;
 }
 
