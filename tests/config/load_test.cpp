@@ -256,7 +256,7 @@ SCENARIO("the table of the documentation names every option once, with its defau
     CHECK(!y.help.empty());
     CHECK(table.find("| `" + y.name + "` | ") != std::string::npos);
   }
-  CHECK_EQ(names.size(), 21u);
+  CHECK_EQ(names.size(), 24u);
   CHECK(table.find("| `ready-timeout` | duration, at least 1ms, at most 2147483647ms | `1m` | Time from a create or resume until a pod is "
                    "bound. |\n")
         != std::string::npos);
