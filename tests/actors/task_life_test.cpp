@@ -149,6 +149,7 @@ SCENARIO("a renewal that is not answered is given up after a quarter of its inte
 }
 
 // [C 154]
+// [G 257] removed by the cluster
 SCENARIO("a task whose object is gone is gone: it says so to every call, and is renewed no more") {
   for (const auto code : {404u, 410u}) {
     auto one = std::make_unique<fixture>();
@@ -214,6 +215,7 @@ SCENARIO("a task is busy while a command runs in it, and until the last of two h
 }
 
 // [C 162]
+// [G 245] of a task; how long the cancel is asked for: tests/guest/host_execution_test.cpp
 SCENARIO("a command that may still run takes its task with it") {
   for (const auto deleted : {true, false}) {
     auto one = std::make_unique<fixture>();
@@ -280,6 +282,7 @@ SCENARIO("a delete that fails is told, and may be tried again") {
 }
 
 // [C 175]
+// [G 257] given back by this host
 SCENARIO("what was given back refuses every operation by its name, and dials nothing") {
   configure_grants();
   const auto task = held();

@@ -7,6 +7,7 @@
 #include "tests/workspace/desk.hpp"
 #include "tests/workspace/told.hpp"
 #include "workspace/flows/guest_calls.hpp"
+#include "workspace/flows/tasks.hpp"
 
 #include <caf/test/bdd_dsl.hpp>
 
@@ -117,6 +118,26 @@ SCENARIO("a terminal that does not die of its signal is given up, and the suspen
   CHECK_EQ(program->signals, strings{"SIGKILL"});
   CHECK(program->left > 0);
   CHECK_EQ(seen, strings{"PATCH"});
+}
+
+// [G 258]
+SCENARIO("a task sandbox is deleted only when the terminals in it have been killed and have ended") {
+  auto tasks = task_world{host.on, {}};
+  auto task = held_task{};
+  task.what = {owned_object::type::sandbox, host.which.sandbox_name()};
+  task.sandbox_name = task.what.name;
+  task.guest = held.guest.value();
+  auto one = start(1, shell(), first);
+  auto two = start(2, shell(), second);
+  one->dies_of_signals = two->dies_of_signals = true;
+  auto got = paddock::test::run_flow(host.context, host.time, release_task(tasks, task, deadline{host.time, std::chrono::minutes{1}}));
+  REQUIRE(got.has_value());
+  CHECK_EQ(one->signals, strings{"SIGKILL"});
+  CHECK_EQ(two->signals, strings{"SIGKILL"});
+  CHECK(first.well());
+  CHECK(second.well());
+  CHECK_EQ(seen, strings{"DELETE"});
+  CHECK_EQ(host.requests(), strings{"DELETE SB"});
 }
 
 SCENARIO("a terminal in another guest stays") {
