@@ -285,7 +285,7 @@ private:
 
   void raise(slot& x) {
     // A lease that went through other hands has a higher term; a host that is back in time keeps its own.
-    if (x.term == 0 || dice.pick(2) == 0)
+    if (x.term == 0 || dice.pick(4) == 0)
       x.term = ++last_term_;
     ++x.lives;
     hosts.push_back(std::make_unique<host>(net, context, sys_, x.name, x.lives, x.term, x.orders, idle_after_));
