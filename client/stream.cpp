@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <poll.h>
 #include <unistd.h>
 #include <utility>
@@ -17,8 +18,8 @@ namespace {
 /// The thread between a call and the file descriptors.
 class pump {
 public:
-  pump(stream_ends ends, call& what, const stream_watch& watch, const std::function<void(const call_note&)>& noted) :
-    ends_(ends), call_(what), watch_(watch), noted_(noted) {
+  pump(stream_ends ends, call& what, bool takes_all, const stream_watch& watch, const std::function<void(const call_note&)>& noted) :
+    ends_(ends), call_(what), takes_all_(takes_all), watch_(watch), noted_(noted) {
   }
 
   stream_end run() {
@@ -45,12 +46,13 @@ private:
 
   bool on(output_piece& x) {
     const auto to = x.which == 2 ? ends_.error : ends_.output;
-    if (to >= 0 && !end_.output_closed && unwritable_ == 0 && !write_all(to, x.content)) {
-      if (errno == EPIPE)
+    if (to >= 0 && !end_.output_closed && !broken_ && !write_all(to, x.content)) {
+      if (errno == EPIPE) {
         end_.output_closed = true;
-      else
-        unwritable_ = errno;
-      call_.cancel();
+        call_.cancel();
+      } else {
+        break_off("OutputFailed", "cannot write the output");
+      }
     }
     return false;
   }
@@ -66,11 +68,15 @@ private:
   bool on(problem& x) {
     return over(std::move(x));
   }
-  /// The call was cancelled because its output could not be written: that is what went wrong, not how the cancel ended.
+  /// A call that was broken off ends with what went wrong here, unless nobody knows what it has done.
   bool over(std::variant<call_end, problem> how) {
     end_.how = std::move(how);
-    if (unwritable_ != 0)
-      end_.how = make_problem(verdict::failed, "OutputFailed", std::string{"cannot write the output: "} + std::strerror(unwritable_));
+    if (!broken_)
+      return true;
+    if (auto* why = std::get_if<problem>(&end_.how); why != nullptr && why->how == verdict::unknown)
+      why->message += "; it was cancelled because of this: " + broken_->message;
+    else
+      end_.how = std::move(*broken_);
     return true;
   }
   bool on(call_note& x) {
@@ -84,8 +90,17 @@ private:
     const auto n = ::read(ends_.input, content.data(), content.size());
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
       return;
+    if (n < 0 && takes_all_) {
+      input_ended_ = true;
+      return break_off("LocalFile", "cannot read the input");
+    }
     content.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
     send_input(std::move(content), n <= 0);
+  }
+  /// Because of `errno`.
+  void break_off(const char* reason, const char* text) {
+    broken_ = make_problem(verdict::failed, reason, std::string{text} + ": " + std::strerror(errno));
+    call_.cancel();
   }
   void send_input(bytes content, bool last) {
     wanted_ -= std::min<std::uint64_t>(wanted_, content.size());
@@ -95,11 +110,12 @@ private:
 
   stream_ends ends_;
   call& call_;
+  bool takes_all_;
   const stream_watch& watch_;
   const std::function<void(const call_note&)>& noted_;
   std::uint64_t wanted_ = 0;
   bool input_ended_ = false;
-  int unwritable_ = 0;
+  std::optional<problem> broken_; // what went wrong here, so that the call was cancelled
   stream_end end_;
 };
 
@@ -127,10 +143,12 @@ bool write_all(int fd, const bytes& content) {
 
 stream_end run_stream(const target& at, job what, stream_ends ends, const stream_watch& watch,
                       const std::function<void(const call_note&)>& noted) {
+  // A part of a file is no file.
+  const auto takes_all = std::holds_alternative<write_spec>(what);
   auto started = at.start(std::move(what));
   if (!started)
     return {std::move(started.error())};
-  return pump{ends, *started, watch, noted}.run();
+  return pump{ends, *started, takes_all, watch, noted}.run();
 }
 
 } // namespace paddock::client

@@ -25,9 +25,10 @@ struct stream_end {
 /// Writes everything. False: nobody reads any more, or the device is full; `errno` says which.
 [[nodiscard]] bool write_all(int fd, const bytes& content);
 
-/// Starts `what` at `at` and carries its bytes until it ends. Runs on the calling thread. Output that cannot be written any more cancels
-/// the call, whose end is then awaited; SIGPIPE is ignored by the caller. `noted` hears what the call says in between. Never more than
-/// `call::window` of output is on its way.
+/// Starts `what` at `at` and carries its bytes until it ends. Runs on the calling thread. Output that cannot be written any more, and the
+/// content of a file that cannot be read on, cancel the call, whose end is then awaited: `OutputFailed` and `LocalFile`, unless what the
+/// call has done is not known. Of all else input that cannot be read has ended. SIGPIPE is ignored by the caller. `noted` hears what the
+/// call says in between. Never more than `call::window` of output is on its way.
 [[nodiscard]] stream_end run_stream(const target& at, job what, stream_ends ends, const stream_watch& watch = {},
                                     const std::function<void(const call_note&)>& noted = {});
 

@@ -3,6 +3,7 @@
 #include "client/target.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paddock::test {
@@ -16,7 +17,8 @@ struct call_log {
 
 class scripted_call final : public client::running_call {
 public:
-  explicit scripted_call(std::shared_ptr<call_log> log) : log_(std::move(log)) {
+  scripted_call(std::shared_ptr<call_log> log, std::shared_ptr<client::inbox> to, std::vector<client::call_news> when_cancelled) :
+    log_(std::move(log)), to_(std::move(to)), when_cancelled_(std::move(when_cancelled)) {
   }
   ~scripted_call() override {
     log_->said.emplace_back("gone");
@@ -31,6 +33,8 @@ public:
   }
   void cancel() override {
     log_->said.emplace_back("cancel");
+    for (auto& x : std::exchange(when_cancelled_, {}))
+      to_->put(std::move(x));
   }
   void leave() override {
     log_->said.emplace_back("leave");
@@ -47,6 +51,8 @@ public:
 
 private:
   std::shared_ptr<call_log> log_;
+  std::shared_ptr<client::inbox> to_;
+  std::vector<client::call_news> when_cancelled_;
 };
 
 inline bytes bytes_of(std::string_view text) {
@@ -54,7 +60,7 @@ inline bytes bytes_of(std::string_view text) {
   return {first, first + text.size()};
 }
 
-/// A guest that has said all that it will say by the time it is asked.
+/// A guest that has said all that it will say by the time it is asked, but for what it says of a cancel.
 class scripted_target final : public client::target {
 public:
   client::result<guest_answer> ask(guest_question) const override {
@@ -62,6 +68,7 @@ public:
   }
 
   std::vector<client::call_news> says;
+  std::vector<client::call_news> when_cancelled;
   std::optional<problem> refuses;
   guest_answer answer;
   std::shared_ptr<call_log> log = std::make_shared<call_log>();
@@ -76,7 +83,7 @@ private:
       return tl::unexpected{*refuses};
     for (const auto& x : says)
       in->put(x);
-    return std::make_unique<scripted_call>(log);
+    return std::make_unique<scripted_call>(log, to, when_cancelled);
   }
 };
 
