@@ -94,6 +94,42 @@ void make_executable(const target& at, const std::vector<std::string>& paths, co
   }
 }
 
+/// Reads a file of the guest into the file `to` of this machine.
+stream_end place_file(const target& at, const std::string& from, const fs::path& to, const copy_watch& watch) {
+  struct stat about {};
+  const auto stands = ::lstat(to.c_str(), &about) == 0;
+  if (stands && !S_ISREG(about.st_mode)) {
+    const auto file = open_file{::open(to.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC | O_NONBLOCK)};
+    if (file.get() < 0)
+      return cannot_write(to);
+    return run_stream(at, read_spec{from, {}, {}}, {-1, file.get(), -1}, watch.stream);
+  }
+  const auto part = (to.parent_path() / (".paddock-" + new_name_suffix(6) + ".part")).string();
+  const auto file = open_file{::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+  if (file.get() < 0)
+    return cannot_write(to);
+  if (stands && ::fchmod(file.get(), about.st_mode & 07777) != 0) {
+    auto end = cannot_write(to);
+    ::unlink(part.c_str());
+    return end;
+  }
+  auto end = run_stream(at, read_spec{from, {}, {}}, {-1, file.get(), -1}, watch.stream);
+  if (went_well(end) && (::fsync(file.get()) != 0 || std::rename(part.c_str(), to.c_str()) != 0))
+    end = cannot_write(to);
+  if (!went_well(end))
+    ::unlink(part.c_str());
+  else if (watch.copied)
+    watch.copied(std::get<call_end>(end.how).size);
+  return end;
+}
+
+/// Whether `relative` is below `top`, which has no links, also when those of it are followed.
+bool stays_below(const fs::path& top, const fs::path& relative) {
+  auto failed = std::error_code{};
+  const auto meant = fs::weakly_canonical(top / relative, failed);
+  return !failed && below(top.string(), meant.string());
+}
+
 } // namespace
 
 result<std::vector<listed_file>> list_files(const target& at, walk_spec what, const stream_watch& watch) {
@@ -145,31 +181,7 @@ stream_end copy_file_out(const target& at, const std::string& from, const std::s
   fs::path to{local};
   if (fs::is_directory(to, none))
     to /= fs::path{from}.filename();
-  struct stat about {};
-  const auto stands = ::lstat(to.c_str(), &about) == 0;
-  if (stands && !S_ISREG(about.st_mode)) {
-    const auto file = open_file{::open(to.c_str(), O_WRONLY | O_CLOEXEC | O_TRUNC | O_NONBLOCK)};
-    if (file.get() < 0)
-      return cannot_write(to);
-    return run_stream(at, read_spec{from, {}, {}}, {-1, file.get(), -1}, watch.stream);
-  }
-  const auto part = (to.parent_path() / (".paddock-" + new_name_suffix(6) + ".part")).string();
-  const auto file = open_file{::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-  if (file.get() < 0)
-    return cannot_write(to);
-  if (stands && ::fchmod(file.get(), about.st_mode & 07777) != 0) {
-    auto end = cannot_write(to);
-    ::unlink(part.c_str());
-    return end;
-  }
-  auto end = run_stream(at, read_spec{from, {}, {}}, {-1, file.get(), -1}, watch.stream);
-  if (went_well(end) && (::fsync(file.get()) != 0 || std::rename(part.c_str(), to.c_str()) != 0))
-    end = cannot_write(to);
-  if (!went_well(end))
-    ::unlink(part.c_str());
-  else if (watch.copied)
-    watch.copied(std::get<call_end>(end.how).size);
-  return end;
+  return place_file(at, from, to, watch);
 }
 
 stream_end copy_tree_in(const target& at, const std::string& local, std::string to, const copy_watch& watch) {
@@ -179,11 +191,11 @@ stream_end copy_tree_in(const target& at, const std::string& local, std::string 
   if (watch.not_as_there)
     for (const auto& x : found->skipped)
       watch.not_as_there(make_problem(verdict::failed, "Skipped", x));
-  while (to.ends_with('/'))
+  while (to.size() > 1 && to.ends_with('/'))
     to.pop_back();
   auto programs = std::vector<std::string>{};
   for (const auto& x : found->files) {
-    auto path = to.empty() ? x.relative : to + "/" + x.relative;
+    auto path = (fs::path{to} / x.relative).string();
     if (auto end = copy_file_in(at, x.path, path, watch); !went_well(end))
       return end;
     if (x.executable)
@@ -194,25 +206,41 @@ stream_end copy_tree_in(const target& at, const std::string& local, std::string 
 }
 
 stream_end copy_tree_out(const target& at, const std::string& from, const std::string& local, const copy_watch& watch) {
-  const auto root = absolute(at, from, watch.stream);
+  // A list may come whole although it was to be withdrawn.
+  auto withdrawn = false;
+  const auto listing = stream_watch{watch.stream.fd, [&] {
+                                      const auto now = watch.stream.woken();
+                                      withdrawn = withdrawn || now;
+                                      return now;
+                                    }};
+  const auto root = absolute(at, from, listing);
   if (!root)
     return ended(root.error());
-  const auto listed = list_files(at, walk_spec{*root, "**/*", true, {}, most_files_of_a_tree, most_visits_of_a_tree}, watch.stream);
+  const auto listed = list_files(at, walk_spec{*root, "**/*", true, {}, most_files_of_a_tree, most_visits_of_a_tree}, listing);
   if (!listed)
     return ended(listed.error());
+  if (withdrawn)
+    return {call_end{}, false, true};
   if (listed->size() >= most_files_of_a_tree)
     return ended(make_problem(verdict::refused, "TreeTooLarge",
                               "the tree has more than " + std::to_string(most_files_of_a_tree - 1) + " files; nothing was copied"));
+  auto failed = std::error_code{};
+  const auto here = fs::current_path(failed);
+  const auto top = failed ? fs::path{} : fs::weakly_canonical(here / local, failed);
+  if (failed)
+    return local_problem("cannot write below " + local + ": " + failed.message());
   for (const auto& x : *listed) {
     const auto relative = below(*root, x.path);
     if (!relative)
       return ended(make_problem(verdict::failed, "RemoteProtocol", "the guest listed a file that is not below " + *root));
     const auto to = fs::path{local} / *relative;
-    auto failed = std::error_code{};
+    // The guest chooses the names, and what stands here may be links.
+    if (!stays_below(top, *relative))
+      return local_problem(to.string() + " leads out of " + local);
     fs::create_directories(to.parent_path(), failed);
     if (failed)
       return local_problem("cannot create " + to.parent_path().string() + ": " + failed.message());
-    if (auto end = copy_file_out(at, x.path, to.string(), watch); !went_well(end))
+    if (auto end = place_file(at, x.path, to, watch); !went_well(end))
       return end;
   }
   return {call_end{}};

@@ -40,7 +40,8 @@ struct copy_watch {
 [[nodiscard]] stream_end copy_file_out(const target& at, const std::string& from, const std::string& local, const copy_watch& watch = {});
 /// The regular files below `local`; links are not followed. Programs stay programs.
 [[nodiscard]] stream_end copy_tree_in(const target& at, const std::string& local, std::string to, const copy_watch& watch = {});
-/// The regular files below `from`, with folders as they are needed. Nothing is written outside of `local`.
+/// The regular files below `from`, with folders as they are needed. Nothing is written outside of `local`: where a link that stands
+/// below it leads out, the copy ends.
 [[nodiscard]] stream_end copy_tree_out(const target& at, const std::string& from, const std::string& local, const copy_watch& watch = {});
 
 struct local_file {

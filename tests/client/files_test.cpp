@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 using namespace paddock;
 using namespace paddock::client;
@@ -106,6 +108,69 @@ SCENARIO("a guest that lists what is not below the folder gets nothing written")
                   "\n"),
              ended()};
   CHECK_EQ(reason_of(copy_tree_out(at, "/w", (here.path / "out").string())), "RemoteProtocol");
+  CHECK_EQ(at.started.size(), 1u);
+  CHECK_EQ(entries(here.path), 0u);
+}
+
+SCENARIO("a link that stands here leads no file of the guest out of the folder") {
+  const auto here = folder{};
+  REQUIRE(!here.path.empty());
+  const auto out = here.path / "out";
+  const auto outside = here.path / "outside";
+  std::filesystem::create_directories(out / "in");
+  std::filesystem::create_directories(outside);
+  std::ofstream{outside / "kept"} << "old";
+  std::filesystem::create_symlink(outside / "kept", out / "file");
+  std::filesystem::create_directory_symlink(outside, out / "folder");
+  std::filesystem::create_directory_symlink("in", out / "within");
+  const auto copied = [&](const std::string& name) {
+    auto at = scripted_target{};
+    at.says = {said(R"({"path":"/w/)" + name + R"(","size":3})" + "\n"), ended()};
+    return reason_of(copy_tree_out(at, "/w", out.string()));
+  };
+  CHECK_EQ(copied("file"), "LocalFile");
+  CHECK_EQ(copied("folder/kept"), "LocalFile");
+  CHECK_EQ(copied("folder/deep/new"), "LocalFile");
+  CHECK_EQ(copied("in"), "LocalFile"); // a folder, which is no file's place
+  CHECK_EQ(text_of(outside / "kept"), "old");
+  CHECK_EQ(entries(outside), 1u);
+  CHECK_EQ(entries(out / "in"), 0u);
+  CHECK_EQ(copied("within/new"), "");
+  CHECK_EQ(copied("new/deep"), "");
+  CHECK_EQ(entries(out / "in"), 1u);
+}
+
+SCENARIO("a tree goes where it was told to, also below the root") {
+  const auto here = folder{};
+  REQUIRE(!here.path.empty());
+  std::filesystem::create_directories(here.path / "d");
+  std::ofstream{here.path / "d" / "f"} << "x";
+  for (const auto& [to, path] :
+       std::vector<std::pair<std::string, std::string>>{{"", "d/f"}, {"/", "/d/f"}, {"a//", "a/d/f"}, {"/a", "/a/d/f"}}) {
+    auto at = scripted_target{};
+    at.says = {ended()};
+    CHECK_EQ(reason_of(copy_tree_in(at, here.path.string(), to)), "");
+    REQUIRE_EQ(at.started.size(), 1u);
+    CHECK_EQ(std::get<write_spec>(at.started[0].what).path, path);
+  }
+}
+
+SCENARIO("a copy that is withdrawn while the list comes copies nothing, also where that comes whole") {
+  const auto here = folder{};
+  REQUIRE(!here.path.empty());
+  auto at = scripted_target{};
+  at.when_cancelled = {said(R"({"path":"/w/a","size":3})"
+                            "\n"),
+                       ended()};
+  const auto bell = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+  auto watch = copy_watch{};
+  watch.stream = {bell, [&] {
+                    auto count = eventfd_t{};
+                    return ::eventfd_read(bell, &count) == 0;
+                  }};
+  const auto got = copy_tree_out(at, "/w", here.path.string(), watch);
+  ::close(bell);
+  CHECK(got.cancelled);
   CHECK_EQ(at.started.size(), 1u);
   CHECK_EQ(entries(here.path), 0u);
 }
