@@ -65,20 +65,21 @@ using follower_impl = event_sink_actor::stateful_impl<follower_state>;
 } // namespace
 
 void listening::tell(const workspace_event& x) {
-  const std::lock_guard hold{lock_};
-  if (open_ && to_.event)
-    to_.event(x);
+  gate_.pass([&] {
+    if (to_.event)
+      to_.event(x);
+  });
 }
 
 void listening::tell_over(const problem& why) {
-  const std::lock_guard hold{lock_};
-  if (std::exchange(open_, false) && to_.over)
-    to_.over(why);
+  gate_.pass_last([&] {
+    if (to_.over)
+      to_.over(why);
+  });
 }
 
 void listening::close() {
-  const std::lock_guard hold{lock_};
-  open_ = false;
+  gate_.close();
 }
 
 event_sink_actor spawn_follower(caf::actor_system& in, node_actor node, std::string workspace, std::shared_ptr<listening> to) {

@@ -1,9 +1,8 @@
 #pragma once
 
 #include "client/follow.hpp"
+#include "client/gate.hpp"
 #include "messages/interfaces.hpp"
-
-#include <mutex>
 
 namespace paddock::client {
 
@@ -18,8 +17,7 @@ public:
   void close();
 
 private:
-  std::recursive_mutex lock_; // a listener may close from inside
-  bool open_ = true;
+  gate gate_;
   listener to_;
 };
 

@@ -26,7 +26,8 @@ public:
   /// The workspace of this id, which need not exist yet; asks nothing.
   [[nodiscard]] remote_workspace workspace(std::string id) const;
 
-  /// A holder of task sandboxes. `told` hears, on a thread of the library, what the node says of those that are held.
+  /// A holder of task sandboxes. `told` hears, on a thread of the library and one event at a time, what the node says of those
+  /// that are held.
   [[nodiscard]] task_holder hold_tasks(std::function<void(const task_event&)> told = {}) const;
   /// Deletes every claim that the selector names, whichever host made it.
   [[nodiscard]] result<released_view> release(std::string selector) const;

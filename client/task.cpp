@@ -10,10 +10,12 @@ namespace paddock::client {
 
 namespace {
 
-task_holder_actor::behavior_type make_holder(std::function<void(const task_event&)> told) {
-  return {[told = std::move(told)](atom::noted, const task_event& x) {
-    if (told)
-      told(x);
+task_holder_actor::behavior_type make_holder(std::function<void(const task_event&)> told, std::shared_ptr<gate> hearing) {
+  return {[told = std::move(told), hearing = std::move(hearing)](atom::noted, const task_event& x) {
+    hearing->pass([&] {
+      if (told)
+        told(x);
+    });
   }};
 }
 
@@ -45,10 +47,11 @@ result<std::unique_ptr<running_call>> remote_task::begin(call_spec what, std::sh
 }
 
 task_holder::state::state(std::shared_ptr<const connection> through, caf::timespan bound, std::function<void(const task_event&)> told) :
-  by(std::move(through)), budget(bound), self(by->system().spawn(make_holder, std::move(told))) {
+  by(std::move(through)), budget(bound), self(by->system().spawn(make_holder, std::move(told), hearing)) {
 }
 
 task_holder::state::~state() {
+  hearing->close();
   let_go();
 }
 
@@ -63,8 +66,9 @@ task_holder::task_holder(task_holder&&) noexcept = default;
 task_holder& task_holder::operator=(task_holder&&) noexcept = default;
 
 result<remote_task> task_holder::acquire(task_spec what) const {
-  const auto& [by, budget, self] = *state_;
-  auto got = by->ask<task_actor>(effect::changes, budget, atom::acquire_v, std::move(what), self, budget);
+  const auto& by = state_->by;
+  const auto budget = state_->budget;
+  auto got = by->ask<task_actor>(effect::changes, budget, atom::acquire_v, std::move(what), state_->self, budget);
   if (!got)
     return tl::unexpected{std::move(got.error())};
   return remote_task{std::make_shared<const remote_task::state>(remote_task::state{by, budget, std::move(*got)})};

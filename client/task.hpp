@@ -30,7 +30,8 @@ private:
   std::shared_ptr<const state> state_;
 };
 
-/// Who holds task sandboxes. When it lets go, is destroyed, or its process ends, the node gives back what it holds.
+/// Who holds task sandboxes. When it lets go, is destroyed, or its process ends, the node gives back what it holds. Once it is destroyed
+/// nobody is told anything more; a call that is under way is waited for, unless it is this very one that destroys.
 class task_holder {
 public:
   ~task_holder();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "client/gate.hpp"
 #include "client/task.hpp"
 #include "messages/interfaces.hpp"
 
@@ -14,6 +15,7 @@ struct task_holder::state {
 
   std::shared_ptr<const connection> by; // goes last
   caf::timespan budget;
+  std::shared_ptr<gate> hearing = std::make_shared<gate>();
   task_holder_actor self;
 };
 

@@ -8,6 +8,10 @@
 #include "remoting/actor_config.hpp"
 #include "tests/client/client_fixture.hpp"
 
+#include <atomic>
+#include <future>
+#include <thread>
+
 using namespace paddock;
 using namespace paddock::client;
 using namespace paddock::test;
@@ -20,7 +24,8 @@ caf::behavior silent_node(caf::event_based_actor* self) {
   return {[=](atom::info) { return kept->emplace_back(self->make_response_promise<node_info>()); }};
 }
 
-/// Lists nothing, refuses every call, and ends when it is asked for a workspace or told to remove one.
+/// Lists nothing, refuses every call and every task, of which it tells an event before, and ends when it is asked for a workspace or told
+/// to remove one.
 caf::behavior unhelpful_node(caf::event_based_actor* self, std::uint32_t protocol) {
   return {
     [=](atom::info) {
@@ -32,6 +37,10 @@ caf::behavior unhelpful_node(caf::event_based_actor* self, std::uint32_t protoco
     [](atom::list, caf::timespan) { return std::vector<workspace_view>{}; },
     [](atom::call, const std::string&, const call_spec&, const sink_actor&, caf::timespan) -> caf::result<call_actor> {
       return to_error(make_problem(verdict::refused, "WorkspaceSuspended", "asleep"));
+    },
+    [=](atom::acquire, const task_spec&, const task_holder_actor& holder, caf::timespan) -> caf::result<task_actor> {
+      mail::tell(self, holder, atom::noted_v, task_event{"gone", {}});
+      return to_error(make_problem(verdict::refused, "Acquire", "no"));
     },
     [](atom::pin, const std::string&, const pin_spec&) -> caf::result<pinned_guest_actor> {
       return to_error(make_problem(verdict::usage, "PinIncomplete", "no pod"));
@@ -113,6 +122,28 @@ SCENARIO("a refused call is a named error, and leaves nothing behind that keeps 
   CHECK_EQ(node->workspace("desk").start(run_spec{}).error().reason, "WorkspaceSuspended");
   CHECK_EQ(output_of(node->workspace("desk"), run_spec{}).error().reason, "WorkspaceSuspended");
   CHECK_EQ(node->workspace("desk").pinned({}).start(run_spec{}).error().reason, "PinIncomplete");
+}
+
+SCENARIO("a holder that is destroyed waits for what is just being told") {
+  const auto node = connect();
+  REQUIRE(node);
+  auto begun = std::promise<void>{};
+  auto go = std::promise<void>{};
+  auto told = std::atomic{false};
+  {
+    auto holder = std::make_unique<task_holder>(node->hold_tasks([&, going = go.get_future().share()](const task_event&) {
+      begun.set_value();
+      going.wait();
+      std::this_thread::yield();
+      told = true;
+    }));
+    CHECK_EQ(holder->acquire({}).error().reason, "Acquire");
+    begun.get_future().wait();
+    auto destroying = std::thread{[&] { holder.reset(); }};
+    go.set_value();
+    destroying.join();
+  }
+  CHECK(told);
 }
 
 SCENARIO("a node that ends during a change leaves open what it did, and the handle stays so") {
