@@ -49,9 +49,13 @@ struct port_forward::state {
         door.release();
     };
     door.acquire();
+    if (stopping) {
+      leave_door();
+      return;
+    }
     const auto end = run_stream(*at, what, {one.fd, one.fd, -1}, {}, [&](const call_note&) { leave_door(); });
     leave_door();
-    if (const auto* why = std::get_if<problem>(&end.how))
+    if (const auto* why = std::get_if<problem>(&end.how); why != nullptr && failed)
       failed(*why);
     ::shutdown(one.fd, SHUT_RDWR);
     one.over = true;
@@ -75,6 +79,7 @@ struct port_forward::state {
   std::uint16_t local = 0;
   /// A guest takes so many strangers at once, and each connection is one until its request has come.
   std::counting_semaphore<most_opening> door{most_opening};
+  std::atomic<bool> stopping{false}; // who still waits at the door has nothing to carry
   std::list<carried> all;
 };
 
@@ -124,13 +129,18 @@ void port_forward::run(int stop) {
     if (ready[1].revents == 0)
       continue;
     const auto fd = ::accept4(state_->listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
+      // Where no descriptor is left the listener stays readable.
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        ::poll(ready.data(), 1, 100);
       continue;
+    }
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     auto& one = all.emplace_back();
     one.fd = fd;
     one.thread = std::thread{[this, &one] { state_->carry(one); }};
   }
+  state_->stopping = true;
   ::close(std::exchange(state_->listener, -1));
   for (auto& one : all)
     ::shutdown(one.fd, SHUT_RDWR);

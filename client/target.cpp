@@ -28,6 +28,8 @@ effect effect_of(const job& what) {
 result<call> target::start(job what) const {
   const auto kind = effect_of(what);
   auto in = std::make_shared<inbox>();
+  if (in->bell() < 0) // nobody would be woken
+    return tl::unexpected{make_problem(verdict::failed, "LocalFile", "no file descriptor is left for a call")};
   auto started = begin({std::move(what), call::window}, in);
   if (!started)
     return tl::unexpected{std::move(started.error())};

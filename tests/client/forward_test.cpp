@@ -53,6 +53,19 @@ SCENARIO("a connection is carried to its end, and stopping ends the rest") {
   CHECK_EQ(std::get<forward_spec>(at.started[1].what).port, 80);
 }
 
+SCENARIO("a connection that cannot be carried is closed, also where nobody wants to hear why") {
+  auto at = scripted_target{};
+  at.says = {call_event{make_problem(verdict::failed, "RemoteRefused", "nobody listens there")}};
+  auto forward = port_forward::listen(at, {"127.0.0.1", 0, 80}, {});
+  REQUIRE(forward);
+  const auto stop = ::eventfd(0, EFD_CLOEXEC);
+  auto carrying = std::thread{[&] { (*forward)->run(stop); }};
+  CHECK_EQ(heard_at((*forward)->port()), "");
+  ::eventfd_write(stop, 1);
+  carrying.join();
+  ::close(stop);
+}
+
 SCENARIO("what is refused to everybody is refused before anybody connects") {
   auto at = scripted_target{};
   at.refuses = make_problem(verdict::refused, "WorkspaceSuspended", "asleep");
