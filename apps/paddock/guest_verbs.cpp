@@ -66,6 +66,14 @@ std::string no_execution_id(const std::string& text) {
   return "an execution id is exec_ and a UUID, not \"" + text + "\"";
 }
 
+sigset_t ending_signals() {
+  sigset_t out;
+  sigemptyset(&out);
+  sigaddset(&out, SIGINT);
+  sigaddset(&out, SIGTERM);
+  return out;
+}
+
 int misused(const arguments& args, const std::string& text) {
   misuse(args, text);
   return 125;
@@ -74,14 +82,16 @@ int misused(const arguments& args, const std::string& text) {
 } // namespace
 
 void block_signals(bool terminal) {
-  sigset_t ending;
-  sigemptyset(&ending);
-  sigaddset(&ending, SIGINT);
-  sigaddset(&ending, SIGTERM);
+  auto ending = ending_signals();
   if (terminal)
     for (const auto number : {SIGHUP, SIGWINCH, SIGCONT})
       sigaddset(&ending, number);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+}
+
+void unblock_signals() {
+  const auto ending = ending_signals();
+  pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
 }
 
 int exec(const client::target& at, const arguments& args) {

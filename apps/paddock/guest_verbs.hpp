@@ -18,5 +18,7 @@ namespace paddock::cli {
 
 /// Blocks the signals that streams take as "cancel" or "leave" in this and every later thread; of a terminal its changes of size too.
 void block_signals(bool terminal);
+/// SIGINT and SIGTERM end this process again.
+void unblock_signals();
 
 } // namespace paddock::cli

@@ -53,6 +53,7 @@ int run(const client::remote_node& by, const arguments& args) {
   auto code = 128 + got.signal;
   if (got.signal == 0)
     code = exec(*got.task, args);
+  unblock_signals(); // who will not wait leaves the giving back to the node
   const auto given_back = got.task->within(std::chrono::seconds{15}).remove();
   if (!given_back)
     print_problem(std::cerr, args.how(), given_back.error());
