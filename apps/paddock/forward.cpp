@@ -3,6 +3,8 @@
 #include "apps/paddock/stream.hpp"
 
 #include <iostream>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 namespace paddock::cli {
 
@@ -11,8 +13,11 @@ int run_forward(const client::target& at, const arguments& args, const client::f
   if (!forward)
     return refuse(args, forward.error());
   std::cout << "forwarding " << ports.address << ":" << (*forward)->port() << std::endl;
-  const auto signals = interrupts{};
-  (*forward)->run(signals.fd());
+  auto signals = interrupts{};
+  const auto stop = ::eventfd(0, EFD_CLOEXEC);
+  run_stoppable(
+    signals, [&] { (*forward)->run(stop); }, [&] { ::eventfd_write(stop, 1); });
+  ::close(stop);
   return 0;
 }
 

@@ -5,12 +5,8 @@
 #include "apps/paddock/guest_verbs.hpp"
 #include "apps/paddock/stream.hpp"
 
-#include <array>
-#include <future>
 #include <iostream>
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <optional>
 #include <utility>
 
 namespace paddock::cli {
@@ -26,20 +22,10 @@ struct acquired {
 /// leaves the process.
 acquired acquire(const client::task_holder& holder, const task_spec& what) {
   auto signals = interrupts{};
-  const auto watch = signals.watch();
-  const auto answered = ::eventfd(0, EFD_CLOEXEC);
-  auto asked = std::async(std::launch::async, [&] {
-    auto got = holder.acquire(what);
-    ::eventfd_write(answered, 1);
-    return got;
-  });
-  auto ready = std::array<pollfd, 2>{{{answered, POLLIN, 0}, {watch.fd, POLLIN, 0}}};
-  while (::poll(ready.data(), ready.size(), -1) < 0 || (ready[0].revents & POLLIN) == 0)
-    if (watch.woken())
-      holder.let_go();
-  auto got = asked.get();
-  ::close(answered);
-  return {std::move(got), signals.seen()};
+  auto got = std::optional<client::result<client::remote_task>>{};
+  run_stoppable(
+    signals, [&] { got.emplace(holder.acquire(what)); }, [&] { holder.let_go(); });
+  return {std::move(*got), signals.seen()};
 }
 
 int run(const client::remote_node& by, const arguments& args) {
