@@ -12,6 +12,11 @@ constexpr std::size_t most_parked = 256; // requests for one WORKSPACE that is d
 constexpr auto stamp_pause = std::chrono::minutes{1};
 constexpr auto looks_per_bound = 4; // how often it is looked who is idle
 
+/// The pause between two looks. A bound may be as short as a millisecond.
+caf::timespan look_pause(std::chrono::milliseconds idle_after) {
+  return caf::timespan{idle_after} / looks_per_bound;
+}
+
 /// Whether a stamp that ended so may well succeed later. What the Sandbox itself has said is final, or the WATCH tells of a change; what
 /// the API server refuses to this node it refuses for all Sandboxes, again and again.
 bool stamps_later(verdict x) {
@@ -36,7 +41,7 @@ shard_actor::behavior_type shard_state::make_behavior() {
   report_crashes(self_, world_, "SHARD");
   self_->set_down_handler([this](const caf::down_msg& x) { down(x); });
   if (world_.idle_after)
-    mail::tell_after(self_, *world_.idle_after / looks_per_bound, caf::actor_cast<shard_actor>(self_), atom::leave_v);
+    mail::tell_after(self_, look_pause(*world_.idle_after), caf::actor_cast<shard_actor>(self_), atom::leave_v);
   return {
     [this](atom::open, const std::string& which, open_spec& what, caf::timespan budget) {
       return pass<opened_view>(which, atom::open_v, std::move(what), budget);
@@ -254,7 +259,7 @@ void shard_state::let_idle_go() {
       one.used = world_.time.now(); // one that stays is asked again after as long a time
       ask_to_leave(text, one);
     }
-  mail::tell_after(self_, *world_.idle_after / looks_per_bound, caf::actor_cast<shard_actor>(self_), atom::leave_v);
+  mail::tell_after(self_, look_pause(*world_.idle_after), caf::actor_cast<shard_actor>(self_), atom::leave_v);
 }
 
 void shard_state::ask_to_leave(const std::string& text, entry& one) {

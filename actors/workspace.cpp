@@ -6,6 +6,7 @@
 #include "base/overloaded.hpp"
 #include "messages/error.hpp"
 #include "workspace/admission.hpp"
+#include "workspace/expected_identity.hpp"
 #include "workspace/joining.hpp"
 
 #include <algorithm>
@@ -310,10 +311,7 @@ void workspace_state::ask_port(queued& next, workspace::ticket ticket) {
       me.tell(atom::landed_v, std::uint64_t{ticket}, landed{std::move(end)});
     });
   } else {
-    auto before = session_;
-    if (const auto expected = expected_by(next))
-      before.sandbox = expected;
-    world_.transitions.take_up(ticket, which_, std::move(before), next.until, done);
+    world_.transitions.take_up(ticket, which_, workspace::of_expected(session_, expected_by(next)), next.until, done);
   }
 }
 

@@ -28,6 +28,20 @@ std::optional<std::string> other_owner(const nlohmann::json& object, const sandb
 
 } // namespace
 
+session without_object(const session& x) {
+  auto got = session{};
+  got.epoch = x.epoch;
+  return got;
+}
+
+session of_expected(const session& x, const std::optional<sandbox_uid>& expect) {
+  if (!expect || x.sandbox == expect)
+    return x;
+  auto got = x.sandbox ? without_object(x) : x;
+  got.sandbox = expect;
+  return got;
+}
+
 failure sandbox_absent(const id& which, const sandbox_uid& expected) {
   return identity_mismatch{which.text(), which.sandbox_name(), "sandbox-absent", expected.text(), std::nullopt};
 }

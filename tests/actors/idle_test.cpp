@@ -270,6 +270,18 @@ SCENARIO("a WORKSPACE of which a write of unknown outcome left something stays u
   CHECK(transitions.resumes.at(0).before.epoch == std::optional<std::uint64_t>{8}); // never lowered
 }
 
+SCENARIO("what was held of one Sandbox says nothing of another one that a verb names") {
+  CHECK(goes());
+  auto named = suspend_spec{true, true};
+  named.expect_uid = "S2";
+  say<workspace_view>(atom::suspend_v, named, minute);
+  REQUIRE_EQ(transitions.take_ups.size(), 1u);
+  const auto& before = transitions.take_ups[0].before;
+  CHECK(before.sandbox == sandbox_uid{"S2"});
+  CHECK(!before.stamped); // that S2 carries no epoch of ours is no loss
+  CHECK(before.epoch == std::optional<std::uint64_t>{7});
+}
+
 SCENARIO("a WORKSPACE that was let go is stamped, goes again, and has not forgotten that") {
   CHECK(goes());
   const auto lost = std::make_shared<const k8s::kept_object>(

@@ -1,6 +1,7 @@
 #include "k8s/epoch_reset.hpp"
 #include "k8s/paths.hpp"
 #include "workspace/adopt_checks.hpp"
+#include "workspace/expected_identity.hpp"
 #include "workspace/flows/fenced.hpp"
 #include "workspace/flows/verbs_steps.hpp"
 #include "workspace/holder_epoch.hpp"

@@ -1,6 +1,7 @@
 #include "k8s/objects.hpp"
 #include "k8s/paths.hpp"
 #include "workspace/disks.hpp"
+#include "workspace/expected_identity.hpp"
 #include "workspace/flows/adopt.hpp"
 #include "workspace/flows/egress_proofs.hpp"
 #include "workspace/flows/resume.hpp"

@@ -1,4 +1,5 @@
 #include "k8s/paths.hpp"
+#include "workspace/expected_identity.hpp"
 #include "workspace/flows/fenced.hpp"
 #include "workspace/flows/verbs_steps.hpp"
 

@@ -1,6 +1,7 @@
 #include "k8s/objects.hpp"
 #include "k8s/paths.hpp"
 #include "workspace/bind_judge.hpp"
+#include "workspace/expected_identity.hpp"
 #include "workspace/flows/fenced.hpp"
 #include "workspace/flows/rest.hpp"
 #include "workspace/flows/verbs_steps.hpp"

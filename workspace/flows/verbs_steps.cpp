@@ -79,20 +79,6 @@ result<void> check_expected(const std::optional<sandbox_uid>& expect) {
   return {};
 }
 
-session without_object(const session& x) {
-  auto got = session{};
-  got.epoch = x.epoch;
-  return got;
-}
-
-session of_expected(const session& x, const std::optional<sandbox_uid>& expect) {
-  if (!expect || x.sandbox == expect)
-    return x;
-  auto got = x.sandbox ? without_object(x) : x;
-  got.sandbox = expect;
-  return got;
-}
-
 void note_standing(session& now) {
   if (now.at == state::deleted)
     now.at = state::unknown;

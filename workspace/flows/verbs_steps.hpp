@@ -68,12 +68,6 @@ bool note_unknown(const world& on, session& now, const failure& why);
 /// A retained uid without a text names nothing ([W] 3.11).
 [[nodiscard]] result<void> check_expected(const std::optional<sandbox_uid>& expect);
 
-/// What is left of a session whose object is not the one that a verb is about: the epoch, which is the host's own and is never lowered.
-[[nodiscard]] session without_object(const session& x);
-
-/// The session of a verb whose caller names its Sandbox ([W] 3.11). What was held of another one says nothing of it.
-[[nodiscard]] session of_expected(const session& x, const std::optional<sandbox_uid>& expect);
-
 /// Something stands under the name, so it is not deleted.
 void note_standing(session& now);
 
