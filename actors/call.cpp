@@ -2,6 +2,8 @@
 
 #include "actors/translate.hpp"
 
+#include <utility>
+
 namespace paddock {
 
 namespace {
@@ -86,12 +88,13 @@ call_actor::behavior_type call_state::make_behavior() {
         world_.guests.cancel(ticket_);
       else if (!unexplained_)
         self_->quit(); // it has been told, and a process that is gone answers nothing any more
-    } else if (unexplained_) {
-      // The WORKSPACE ended before it could say more.
-      tell_last(atom::failed_v, to_problem(*unexplained_));
-    } else if (!over_) {
-      world_.guests.move(ticket_, std::nullopt);
+      return;
     }
+    how_.owner = nullptr;
+    if (unexplained_) // it ended before it could say more
+      tell_last(atom::failed_v, to_problem(*std::exchange(unexplained_, std::nullopt)));
+    else if (!over_)
+      world_.guests.move(ticket_, std::nullopt);
   });
   start();
   return {
@@ -117,6 +120,8 @@ call_actor::behavior_type call_state::make_behavior() {
       end(*static_cast<const workspace::result<workspace::job_end>*>(x.value.get()));
     },
     [this](atom::refused) {
+      if (!how_.owner)
+        return world_.guests.move(ticket_, std::nullopt);
       mail::tell(self_, how_.owner, atom::moved_v, how_.generation, caf::actor_cast<call_actor>(self_), how_.where.token.reveal());
     },
     [this](atom::moved, const landed& x) {
@@ -153,13 +158,18 @@ void call_state::end(const workspace::result<workspace::job_end>& how) {
       tell_last(atom::failed_v, to_problem(how.error()));
       return;
     }
-    unexplained_ = instead_.value_or(how.error());
+    auto why = instead_.value_or(how.error());
+    if (!how_.owner) {
+      tell_last(atom::failed_v, to_problem(why));
+      return;
+    }
+    unexplained_ = std::move(why);
     // The owner looks whether somebody suspended or replaced the workspace meanwhile, and answers with `failed`.
     mail::tell(self_, how_.owner, atom::failed_v, how_.generation, caf::actor_cast<call_actor>(self_), operation_of(how_.what),
                landed{std::make_shared<const workspace::failure>(*unexplained_)});
     return;
   }
-  if (how->boot)
+  if (how->boot && how_.owner)
     mail::tell(self_, how_.owner, atom::heard_v, how_.generation, how->boot->text(), how_.where.token.reveal());
   tell_last(atom::ended_v, to_end(*how));
 }

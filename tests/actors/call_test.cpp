@@ -16,6 +16,22 @@ struct fixture : actor_fixture {
     return keep(sys.spawn<call_impl>(std::ref(world), call_options{guest::endpoint{"127.1.1.1", 1024, secret{"P1"}}, 0, owner, sink,
                                                                    std::move(what), deadline(time, 1min)}));
   }
+  /// A sink that answers for the end when it is asked for input.
+  sink_actor make_slow_sink() {
+    auto taken = std::make_shared<caf::typed_response_promise<void>>();
+    return keep(sys.spawn([taken](sink_actor::pointer me) -> sink_actor::behavior_type {
+      return {
+        [](atom::output, std::uint8_t, const bytes&) {},
+        [taken](atom::wanted, std::uint64_t) { taken->deliver(); },
+        [](atom::noted, const call_note&) {},
+        [taken, me](atom::ended, const call_end&) -> caf::result<void> {
+          *taken = me->make_response_promise<void>();
+          return *taken;
+        },
+        [](atom::failed, const problem&) {},
+      };
+    }));
+  }
   workspace_actor owner;
   std::shared_ptr<sink_log> log = std::make_shared<sink_log>();
   sink_actor sink;
@@ -79,19 +95,7 @@ SCENARIO("the end is told once, after the output, and the CALL is over") {
 
 SCENARIO("a CALL stays until its sink has taken the end") {
   GIVEN("a sink that takes its time") {
-    auto taken = std::make_shared<caf::typed_response_promise<void>>();
-    auto slow = keep(sys.spawn([taken](sink_actor::pointer me) -> sink_actor::behavior_type {
-      return {
-        [](atom::output, std::uint8_t, const bytes&) {},
-        [taken](atom::wanted, std::uint64_t) { taken->deliver(); },
-        [](atom::noted, const call_note&) {},
-        [taken, me](atom::ended, const call_end&) -> caf::result<void> {
-          *taken = me->make_response_promise<void>();
-          return *taken;
-        },
-        [](atom::failed, const problem&) {},
-      };
-    }));
+    const auto slow = make_slow_sink();
     sink = slow;
     auto me = start({run_spec{}});
     self->monitor(me);
@@ -109,19 +113,7 @@ SCENARIO("a CALL stays until its sink has taken the end") {
 }
 
 SCENARIO("a CALL that has ended is over when its sink is gone without a word, as one of a process that has ended") {
-  auto taken = std::make_shared<caf::typed_response_promise<void>>();
-  auto slow = keep(sys.spawn([taken](sink_actor::pointer me) -> sink_actor::behavior_type {
-    return {
-      [](atom::output, std::uint8_t, const bytes&) {},
-      [](atom::wanted, std::uint64_t) {},
-      [](atom::noted, const call_note&) {},
-      [taken, me](atom::ended, const call_end&) -> caf::result<void> {
-        *taken = me->make_response_promise<void>();
-        return *taken;
-      },
-      [](atom::failed, const problem&) {},
-    };
-  }));
+  const auto slow = make_slow_sink();
   sink = slow;
   auto me = start({run_spec{}});
   self->monitor(me);
@@ -164,6 +156,20 @@ SCENARIO("a failure reaches the sink even when the WORKSPACE ends before explain
   auto me = start({write_spec{"f", {}}});
   guests.starts.at(0).events.end(tl::unexpected{workspace::failure{guest::failure{guest::lost{"closed"}}}});
   caf::anon_send_exit(owner, caf::exit_reason::kill);
+  sched.run();
+  REQUIRE_EQ(log->failed.size(), 1u);
+  CHECK_EQ(log->failed[0].reason, "RemoteLost");
+}
+
+SCENARIO("a CALL whose owner is gone looks for no other place, and says itself what it failed of") {
+  auto me = start({run_spec{}});
+  caf::anon_send_exit(owner, caf::exit_reason::kill);
+  sched.run();
+  CHECK_EQ(guests.moves.size(), 1u);
+  guests.starts.at(0).events.refused(guest::lost{"closed"});
+  sched.run();
+  CHECK_EQ(guests.moves.size(), 2u);
+  guests.starts[0].events.end(tl::unexpected{workspace::failure{guest::failure{guest::lost{"closed"}}}});
   sched.run();
   REQUIRE_EQ(log->failed.size(), 1u);
   CHECK_EQ(log->failed[0].reason, "RemoteLost");
