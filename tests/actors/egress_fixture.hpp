@@ -3,6 +3,7 @@
 #include "egress/flows/ports.hpp"
 #include "egress/translate.hpp"
 #include "tests/actors/actor_fixture.hpp"
+#include "tests/actors/settle.hpp"
 #include "tests/egress/grants.hpp"
 
 #include <algorithm>
@@ -53,11 +54,7 @@ struct egress_fixture : egress_flows, actor_fixture {
   }
   /// Lets actors and flows run until nothing is left to do.
   void settle() {
-    for (auto idle = 0; idle < 3;) {
-      sched.run();
-      host.context.restart();
-      idle = host.context.poll() > 0 ? 0 : idle + 1;
-    }
+    test::settle(sched, host.context);
   }
   void pass(caf::timespan by) {
     host.time.advance(by);

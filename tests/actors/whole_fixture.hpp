@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tests/actors/actor_fixture.hpp"
+#include "tests/actors/settle.hpp"
 #include "tests/support/scripted_hosts.hpp"
 #include "tests/workspace/desk.hpp"
 #include "workspace/flows/guest_calls.hpp"
@@ -36,28 +37,11 @@ struct whole_fixture : whole_flows, actor_fixture {
   }
   /// Lets actors and flows run, and time move on while a flow sleeps, until nothing is left to do.
   void settle() {
-    for (auto idle = 0; idle < 3;) {
-      sched.run();
-      host.context.restart();
-      if (host.context.poll() > 0) {
-        idle = 0;
-        continue;
-      }
-      ++idle;
-      if (const auto next = host.time.next(); next && idle == 2) {
-        host.time.advance_to(*next);
-        idle = 0;
-      }
-    }
+    test::settle(sched, host.context, host.time);
   }
   /// As `settle`, while time stands still.
   void turn() {
-    for (auto idle = 0; idle < 2; ++idle) {
-      sched.run();
-      host.context.restart();
-      if (host.context.poll() > 0)
-        idle = -1;
-    }
+    test::settle(sched, host.context);
   }
 };
 

@@ -50,11 +50,7 @@ struct fixture : grant_flows, actor_fixture {
     settle();
   }
   void settle() {
-    for (auto idle = 0; idle < 3;) {
-      sched.run();
-      host.context.restart();
-      idle = host.context.poll() > 0 ? 0 : idle + 1;
-    }
+    test::settle(sched, host.context);
   }
 };
 
