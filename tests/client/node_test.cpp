@@ -8,6 +8,9 @@
 #include "remoting/actor_config.hpp"
 #include "tests/client/client_fixture.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
 #include <atomic>
 #include <future>
 #include <thread>
@@ -102,10 +105,10 @@ SCENARIO("a node that says nothing is unreachable, within the budget and not the
 }
 
 SCENARIO("where nobody listens a node is unreachable") {
+  auto context = boost::asio::io_context{};
+  const auto loopback = boost::asio::ip::make_address("127.0.0.1");
   auto how = options{};
-  published = system.spawn(unhelpful_node, 0u);
-  how.port = system.middleman().publish(published, 0, "127.0.0.1").value();
-  REQUIRE(system.middleman().close(how.port));
+  how.port = boost::asio::ip::tcp::acceptor{context, {loopback, 0}}.local_endpoint().port(); // and is closed
   CHECK_EQ(remote_node::connect(how).error().how, verdict::unreachable);
 }
 
