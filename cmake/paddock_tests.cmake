@@ -10,7 +10,8 @@ if(PADDOCK_TESTS)
   target_precompile_headers(paddock_pch_tests PRIVATE ${PADDOCK_PCH_tests})
   add_library(paddock_test_main OBJECT "${CMAKE_SOURCE_DIR}/tests/support/test_main.cpp")
   target_link_libraries(paddock_test_main PRIVATE CAF::core CAF::io CAF::test)
-  # Every program that a unit test runs, and nothing that only the system tests need: a sanitizer's build is slow enough.
+  # Every program that a unit test runs, and nothing that only the system tests and the simulation need: a sanitizer's build is slow
+  # enough.
   add_custom_target(unit_tests)
 endif()
 
@@ -37,7 +38,7 @@ function(paddock_tests folder)
   target_include_directories(${program} PRIVATE "${CMAKE_SOURCE_DIR}")
   target_compile_options(${program} PRIVATE ${PADDOCK_WARNINGS})
   target_precompile_headers(${program} REUSE_FROM paddock_pch_tests)
-  if(NOT "system" IN_LIST arg_LABELS)
+  if(NOT "system" IN_LIST arg_LABELS AND NOT "sim" IN_LIST arg_LABELS)
     add_dependencies(unit_tests ${program})
   endif()
   if(NOT arg_TIMEOUT)

@@ -32,9 +32,12 @@ if(PADDOCK_WERROR)
   list(APPEND PADDOCK_WARNINGS -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # False positives of gcc 12 in inlined standard and Asio code once sanitizers or -O1 reshape it; the last one takes the two
+  # False positives of gcc 12 in inlined standard and Asio code once sanitizers, -O1 or -O2 reshape it; the last one takes the two
   # halves of how Asio allocates a coroutine's frame for a mismatch.
-  list(APPEND PADDOCK_WARNINGS -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow -Wno-mismatched-new-delete)
+  list(APPEND PADDOCK_WARNINGS -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow -Wno-array-bounds
+       -Wno-mismatched-new-delete)
+  # Below 2 GiB the compiler does not look for what it no longer needs: an eighth of its time, for some 300 MiB of the largest files.
+  add_compile_options("SHELL:--param ggc-min-heapsize=2097152")
 endif()
 
 if(PADDOCK_SANITIZE)
