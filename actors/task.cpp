@@ -33,6 +33,11 @@ bool is_gone(const workspace::failure& x) {
   return api != nullptr && std::holds_alternative<k8s::already_gone>(*api);
 }
 
+problem acquire_withdrawn() {
+  return make_problem(verdict::refused, "Cancelled",
+                      "the caller withdrew before there was an answer; what had been made for it was deleted, or dies with its lease");
+}
+
 } // namespace
 
 task_state::task_state(task_actor::pointer self, actor_world& world, task_options how) : self_(self), world_(world), how_(std::move(how)) {
@@ -97,7 +102,7 @@ caf::result<task_view> task_state::acquire(caf::timespan budget) {
 template <class Question>
 void task_state::verify(Question what, deadline until, std::function<void()> then) {
   if (withdrawn_)
-    return fail(call_withdrawn());
+    return fail(acquire_withdrawn());
   if (!how_.gate)
     return then();
   checking_ = world_.next_ticket();
@@ -121,7 +126,7 @@ void task_state::verify_pod(egress::label_map labels, const std::string& subject
 
 void task_state::plan() {
   if (withdrawn_)
-    return fail(call_withdrawn());
+    return fail(acquire_withdrawn());
   step_ = world_.next_ticket();
   world_.tasks->plan(step_, how_.what, until_,
                      answer<workspace::task_plan>(step_, [this](const workspace::result<workspace::task_plan>& x) {
@@ -135,7 +140,7 @@ void task_state::plan() {
 
 void task_state::make(workspace::task_plan what) {
   if (withdrawn_)
-    return fail(call_withdrawn());
+    return fail(acquire_withdrawn());
   step_ = world_.next_ticket();
   const auto verified = what.pod_labels.has_value();
   const auto until = what.until;
@@ -157,13 +162,13 @@ void task_state::keep(const workspace::held_task& made, bool verified, deadline 
 
 void task_state::probe() {
   if (withdrawn_)
-    return fail(call_withdrawn());
+    return fail(acquire_withdrawn());
   lease_runs_ = true;
   renew_after(workspace::renewal_interval(held_->lease));
   step_ = world_.next_ticket();
   world_.tasks->probe(step_, *held_, until_, answer<workspace::done>(step_, [this](const workspace::result<workspace::done>& x) {
                         if (withdrawn_)
-                          fail(call_withdrawn());
+                          fail(acquire_withdrawn());
                         else if (x)
                           succeed();
                         else
@@ -172,6 +177,8 @@ void task_state::probe() {
 }
 
 void task_state::succeed() {
+  if (!lease_runs_) // its object went while its guest was probed
+    return fail(to_problem(workspace::sandbox_gone{"acquire", held_->sandbox_name}));
   stage_ = stage::active;
   acquiring_->deliver(view());
   acquiring_.reset();
@@ -179,7 +186,7 @@ void task_state::succeed() {
 
 void task_state::fail(problem why) {
   if (withdrawn_)
-    why = call_withdrawn();
+    why = acquire_withdrawn();
   stop_lease();
   stage_ = stage::retiring;
   if (!held_)

@@ -125,7 +125,7 @@ SCENARIO("what is not Ready yet is read again: without conditions, unknown, and 
   answer_polls([this](const k8s::call& x, int nth) -> std::optional<task_cluster::reply> {
     auto claim = host.objects.at(x.path);
     if (nth == 1)
-      claim.erase("status");
+      claim["status"].erase("conditions");
     else if (nth == 2)
       claim["status"] = task_cluster::ready("Unknown", "");
     else if (nth == 3)
@@ -437,6 +437,13 @@ SCENARIO("a template that is edited between two tasks is what the second is made
   host.objects[k8s::template_path(task_space, "namzu-task")]["spec"]["podTemplate"]["spec"]["containers"][0]["image"] = "edited";
   held(direct());
   CHECK_EQ(posted(1)["spec"]["podTemplate"]["spec"]["containers"][0]["image"], "edited");
+}
+
+// [C 4]
+SCENARIO("a runtime class that the pods of a pool cannot be given is refused before anything is asked") {
+  acts_on.how.runtime_class = "kata";
+  CHECK_EQ(outcome(acquire()), "IllegalArgument");
+  CHECK(host.api.calls.empty());
 }
 
 // [C 5]

@@ -14,11 +14,12 @@ using texts = std::vector<std::string>;
 namespace {
 
 struct fixture : task_fixture {
-  /// A policy of this name that lets every pod of the namespace reach everything.
+  /// A policy of this name that lets every pod of the namespace reach every address.
   void apply_wide(const std::string& name = "wide") {
-    host.objects[core_policies + "/" + name] =
-      json{{"metadata", {{"name", name}}},
-           {"spec", {{"podSelector", json::object()}, {"policyTypes", {"Egress"}}, {"egress", json::array({json::object()})}}}};
+    host.objects[core_policies + "/" + name] = json{
+      {"metadata", {{"name", name}}},
+      {"spec",
+       {{"podSelector", json::object()}, {"policyTypes", {"Egress"}}, {"egress", {{{"to", {{{"ipBlock", {{"cidr", "0.0.0.0/0"}}}}}}}}}}}};
   }
   /// One that lets nobody but pods of the namespace reach the pods of the template.
   static json covering() {
@@ -141,6 +142,7 @@ SCENARIO("specs beside the spec of the named object is a mismatch before anythin
   const auto alone = union_of({{"sandbox.namzu.ai/template", "namzu-task"}});
   REQUIRE(!alone);
   CHECK(egress::to_string(alone.error()).find("specs") != std::string::npos);
+  CHECK(egress::to_string(alone.error()).find(of->baseline.name) != std::string::npos);
   CHECK(std::get<egress::union_refused>(alone.error()).refusal == egress::union_refused::cause::policy_widens_egress);
 }
 
@@ -221,6 +223,8 @@ SCENARIO("a policy for every name of a top level domain is wider than one domain
 SCENARIO("allow-all passes without any policy that enforces") {
   configure_egress([](egress::egress_config& x) { x.policy = egress::allow_all{}; });
   CHECK_EQ(outcome(acquire()), "done");
+  host.objects.erase(of->baseline.path());
+  CHECK(union_of({{"sandbox.namzu.ai/template", "namzu-task"}}));
 }
 
 // [C 137]
@@ -360,7 +364,9 @@ SCENARIO("a label with another value is one that is missing") {
   };
   const auto got = acquire();
   REQUIRE_EQ(outcome(got), "PodLabelNotObserved");
+  CHECK_JSON(details(got)["missingLabel"], (json{{"key", "example.com/profile"}, {"value", "none"}}));
   CHECK_EQ(details(got)["observedLabels"]["example.com/profile"], "other");
+  CHECK(guest.calls.empty());
   CHECK_EQ(count("DELETE", "/sandboxclaims/"), 1u);
 }
 

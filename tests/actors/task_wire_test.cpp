@@ -39,15 +39,24 @@ struct fixture : task_fixture {
     REQUIRE_EQ(outcome(got), "done");
     return *got->value;
   }
-  /// Why a command failed.
-  problem failure_of_command(const task_actor& task) {
+  call_actor start(const task_actor& task, call_spec what, const std::shared_ptr<sink_log>& log) {
+    const auto got = settled(ask<call_actor>(task, atom::call_v, std::move(what), keep(sys.spawn(logging_sink, log)), caf::timespan{5min}));
+    REQUIRE(got->value);
+    return *got->value;
+  }
+  /// Why a call failed.
+  problem failure_of(const task_actor& task, call_spec what) {
     auto log = std::make_shared<sink_log>();
-    run_spec what;
-    what.program = "true";
-    auto got = ask<call_actor>(task, atom::call_v, call_spec{what, 1024}, keep(sys.spawn(logging_sink, log)), caf::timespan{5min});
+    const auto call = start(task, std::move(what), log);
+    mail::tell_anonymously(call, atom::input_v, bytes{}, true);
     until([&] { return !log->failed.empty() || !log->ended.empty(); });
     REQUIRE_EQ(log->failed.size(), 1u);
     return log->failed[0];
+  }
+  static call_spec command() {
+    run_spec what;
+    what.program = "true";
+    return {what, 1024};
   }
   fake_agent agent{host.context};
 };
@@ -96,18 +105,49 @@ SCENARIO("under pod-ip a guest that cannot be reached is looked for once, and th
   const auto task = held();
   agent.stop_listening();
   host.api.calls.clear();
-  CHECK_EQ(failure_of_command(task).reason, "AgentDialFailed");
+  const auto start = host.time.elapsed();
+  CHECK_EQ(failure_of(task, command()).reason, "AgentDialFailed");
   CHECK_EQ(sent(), (texts{"GET pool-x-1"}));
+  CHECK(host.time.elapsed() - start < 2 * guest::transport_options{}.retry_budget); // of one attempt
 }
 
 // [C 114]
-SCENARIO("a token that is refused is told, and nothing is tried again") {
+SCENARIO("a token that is refused is told by every call, and nothing is tried again") {
   const auto task = held();
-  agent.on("reserve-execution", {send({{"ok", false}, {"error", "unauthorized"}})});
+  for (const auto* op : {"reserve-execution", "read-file", "write-file", "terminal", "tcp-connect"})
+    agent.on(op, {send({{"ok", false}, {"error", "unauthorized"}})});
   host.api.calls.clear();
-  CHECK_EQ(failure_of_command(task).reason, "AgentUnauthorized");
-  CHECK_EQ(agent.count("reserve-execution"), 2u); // that of the probe, and this one
+  auto walk = walk_spec{};
+  walk.root = "/work";
+  const auto every = std::vector<std::pair<std::string, call_spec>>{
+    {"reserve-execution", command()},     {"read-file", {read_spec{"f", {}, {}}, 1024}},
+    {"write-file", {write_spec{"f", 0}}}, {"reserve-execution", {walk, 1024}},
+    {"terminal", {shell_spec{}, 1024}},   {"tcp-connect", {forward_spec{"127.0.0.1", 80}, 1024}},
+  };
+  for (const auto& [op, what] : every) {
+    const auto asked = agent.count(op);
+    CHECK_EQ(failure_of(task, what).reason, "AgentUnauthorized");
+    CHECK_EQ(agent.count(op), asked + 1);
+  }
   CHECK(host.api.calls.empty());
+}
+
+// [G 245]
+SCENARIO("a command whose cancellation is not answered for eight seconds takes its task with it") {
+  const auto task = held();
+  agent.on("execute", {watch()});
+  agent.on("cancel-execution", {watch()});
+  auto log = std::make_shared<sink_log>();
+  const auto call = start(task, command(), log);
+  until([&] { return agent.count("execute") == 2; });
+  const auto cancelled = host.time.elapsed();
+  mail::tell_anonymously(call, atom::cancel_v);
+  until([&] { return !log->failed.empty() || !log->ended.empty(); });
+  REQUIRE_EQ(log->failed.size(), 1u);
+  CHECK_EQ(log->failed[0].reason, "RemoteCancellationUnknown");
+  CHECK(json::parse(log->failed[0].details)["retirement"]["accepted"].get<bool>());
+  CHECK(host.time.elapsed() - cancelled == 8s);
+  CHECK_EQ(count("DELETE", "/sandboxclaims/"), 1u);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -574,7 +574,6 @@ SCENARIO("a command that had not started when it was cancelled has the guest's e
   CHECK_EQ(got->boot, guest_boot_id{fake_agent::boot});
 }
 
-// [G 245] without an answer
 SCENARIO("a cancellation without an answer for eight seconds is unknown and names who had accepted") {
   fixture f;
   f.agent.on("execute", {watch()});

@@ -53,7 +53,6 @@ SCENARIO("the reasons with which a claim ends cannot be changed") {
            (std::vector<std::string_view>{"WarmPoolNotFound", "TemplateNotFound", "InvalidMetadata", "EnvVarsInjectionRejected"}));
 }
 
-// [C 4]
 SCENARIO("pods that run already cannot be given a runtime class") {
   auto how = usable();
   how.runtime_class = "kata";

@@ -8,6 +8,8 @@
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace paddock::workspace {
@@ -16,23 +18,25 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// Sends all of it at once, and waits until each was answered.
+constexpr auto most_at_once = std::size_t{64};
+
+/// Sends all of it, so many requests at once, and waits until each was answered.
 asio::awaitable<std::vector<k8s::result<k8s::answer>>> ask_all(world& on, std::vector<k8s::call> all, deadline until) {
   auto lane = co_await asio::this_coro::executor;
-  const auto start = [&](const k8s::call& x) { return asio::co_spawn(lane, ask(on, x, until), asio::deferred); };
-  auto running = std::vector<decltype(start(all.front()))>{};
-  for (const auto& x : all)
-    running.push_back(start(x));
-  auto got = std::vector<k8s::result<k8s::answer>>{};
-  if (running.empty())
-    co_return got;
+  const auto start = [&](const k8s::call& x) { return asio::co_spawn(lane, without_throwing(ask(on, x, until)), asio::deferred); };
   const auto wait = asio::experimental::wait_for_all{};
-  auto group = asio::experimental::make_parallel_group(std::move(running));
-  auto [order, broken, answers] = co_await group.async_wait(wait, asio::use_awaitable);
-  for (const auto& x : broken)
-    if (x)
-      std::rethrow_exception(x);
-  got = std::move(answers);
+  auto got = std::vector<k8s::result<k8s::answer>>{};
+  while (got.size() < all.size()) {
+    auto running = std::vector<decltype(start(all.front()))>{};
+    for (auto next = got.size(); next < all.size() && running.size() < most_at_once; ++next)
+      running.push_back(start(all[next]));
+    auto group = asio::experimental::make_parallel_group(std::move(running));
+    auto [order, broken, answers] = co_await group.async_wait(wait, asio::use_awaitable);
+    for (const auto& x : broken)
+      if (x)
+        std::rethrow_exception(x);
+    std::ranges::move(answers, std::back_inserter(got));
+  }
   co_return got;
 }
 
@@ -53,7 +57,7 @@ asio::awaitable<result<released_tasks>> release_steps(task_world& on, std::strin
   auto answers = co_await ask_all(on.on, std::move(deletes), until);
   for (const auto& x : answers)
     if (!x && !is_gone(x.error()))
-      co_return tl::unexpected{failure{x.error()}};
+      co_return tl::unexpected{of_write("releaseTasks", x.error())};
   co_return got;
 }
 

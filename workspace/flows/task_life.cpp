@@ -9,12 +9,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-result<done> to_done(const k8s::result<k8s::answer>& x) {
-  if (x)
-    return done{};
-  return tl::unexpected{failure{x.error()}};
-}
-
 asio::awaitable<result<done>> probe_steps(task_world& on, held_task which, deadline until) {
   auto got = co_await probe_guest(on.on, which.sandbox_name, which.guest, until);
   if (!got.answer)
@@ -26,15 +20,17 @@ asio::awaitable<result<done>> release_steps(task_world& on, held_task which, dea
   if (on.on.terminals != nullptr)
     co_await on.on.terminals->reap(which.guest, on.on.time, until);
   auto got = co_await ask(on.on, k8s::remove(path_of(on.on.how, which.what)), until);
-  if (!got && is_gone(got.error()))
-    co_return done{};
-  co_return to_done(got);
+  if (!got && !is_gone(got.error()))
+    co_return tl::unexpected{of_write(operation::destroy, got.error())};
+  co_return done{};
 }
 
 asio::awaitable<result<done>> renew_steps(task_world& on, held_task which, deadline until) {
   const auto dies_at = rfc3339_millis(on.on.time.wall() + on.how.lease);
   auto got = co_await ask(on.on, k8s::merge_patch(path_of(on.on.how, which.what), renewal_body(which.what.kind, dies_at)), until);
-  co_return to_done(got);
+  if (!got)
+    co_return tl::unexpected{failure{got.error()}};
+  co_return done{};
 }
 
 /// Only under `pod-ip` is a pod followed ([C] 3.7).
